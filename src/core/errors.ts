@@ -1,0 +1,157 @@
+/** What a platform's failure means for a delivery or a connection. One adapter call, one code. */
+export type PlatformErrorCode =
+  | 'unavailable' // certainly not accepted: no connection, or a definite temporary refusal
+  | 'unknown_outcome' // the request left, the answer was lost
+  | 'rate_limited'
+  | 'bad_credential'
+  | 'conflict' // somebody else uses this credential
+  | 'forbidden' // blocked, kicked, no rights
+  | 'chat_gone' // the whole chat does not exist (any more)
+  | 'not_found' // a thread, message or file inside a living chat
+  | 'bad_format' // markup refused
+  | 'too_long'
+  | 'too_large' // a file
+  | 'unsupported'
+  | 'aborted'
+  | 'rejected'; // any other definite refusal
+
+export interface PlatformErrorFacts {
+  readonly retryAfterMs?: number;
+  /** What a rate limit covers. */
+  readonly scope?: 'chat' | 'account';
+  /** What was missing, for `not_found`. */
+  readonly missing?: 'thread' | 'reply' | 'message' | 'file';
+  /** The chat has moved: deliver there from now on. */
+  readonly movedToChatId?: string;
+  readonly cause?: unknown;
+}
+
+interface DeliveryRule {
+  readonly retry: 'backoff' | 'after-delay' | 'once-marked' | 'plain' | 'never';
+  /** The chat as a whole cannot be reached until something succeeds there. */
+  readonly deadTarget: boolean;
+}
+
+const deliveryRules: Readonly<Record<PlatformErrorCode, DeliveryRule>> = {
+  unavailable: { retry: 'backoff', deadTarget: false },
+  unknown_outcome: { retry: 'once-marked', deadTarget: false },
+  rate_limited: { retry: 'after-delay', deadTarget: false },
+  bad_credential: { retry: 'backoff', deadTarget: false },
+  conflict: { retry: 'backoff', deadTarget: false },
+  forbidden: { retry: 'never', deadTarget: true },
+  chat_gone: { retry: 'never', deadTarget: true },
+  not_found: { retry: 'never', deadTarget: false },
+  bad_format: { retry: 'plain', deadTarget: false },
+  too_long: { retry: 'never', deadTarget: false },
+  too_large: { retry: 'never', deadTarget: false },
+  unsupported: { retry: 'never', deadTarget: false },
+  aborted: { retry: 'backoff', deadTarget: false },
+  rejected: { retry: 'never', deadTarget: false },
+};
+
+export class PlatformError extends Error {
+  readonly code: PlatformErrorCode;
+  readonly facts: PlatformErrorFacts;
+
+  /** `message` must not contain a credential or a URL that carries one. */
+  constructor(code: PlatformErrorCode, message: string, facts: PlatformErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'PlatformError';
+    this.code = code;
+    this.facts = facts;
+  }
+
+  get rule(): DeliveryRule {
+    return deliveryRules[this.code];
+  }
+}
+
+export type ModelErrorCode =
+  | 'auth'
+  | 'billing'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'server_error'
+  | 'timeout'
+  | 'unreachable'
+  | 'cut_stream' // the stream ended in the middle
+  | 'malformed' // not what the protocol says
+  | 'context_overflow'
+  | 'payload_too_large'
+  | 'model_not_found'
+  | 'content_blocked'
+  | 'bad_request'
+  | 'aborted';
+
+interface ModelRule {
+  readonly retry: boolean;
+  /** What the person in the chat reads. */
+  readonly sentence: string;
+}
+
+const modelRules: Readonly<Record<ModelErrorCode, ModelRule>> = {
+  auth: { retry: false, sentence: 'The model refused our key. The owner has to check `model.api_key`.' },
+  billing: { retry: false, sentence: 'The model account has no credit left. The owner has to top it up.' },
+  rate_limited: { retry: true, sentence: 'The model is limiting us right now. Please try again in a moment.' },
+  overloaded: { retry: true, sentence: 'The model is overloaded right now. Please try again in a moment.' },
+  server_error: { retry: true, sentence: 'The model had an internal error. Please try again.' },
+  timeout: { retry: true, sentence: 'The model did not answer in time. Please try again.' },
+  unreachable: { retry: true, sentence: 'The model cannot be reached. The owner has to check `model.base_url` and the network.' },
+  cut_stream: { retry: true, sentence: 'The connection to the model broke in the middle of the answer. Please try again.' },
+  malformed: { retry: true, sentence: 'The model answered with something that is not an answer. Please try again.' },
+  context_overflow: { retry: false, sentence: 'This conversation no longer fits into the model. Start a new one with /new.' },
+  payload_too_large: { retry: false, sentence: 'That was too large for the model. Please send less at once.' },
+  model_not_found: { retry: false, sentence: 'The configured model does not exist there. The owner has to check `model.default` and `model.base_url`.' },
+  content_blocked: { retry: false, sentence: 'The model provider refused to answer this.' },
+  bad_request: { retry: false, sentence: 'The model refused the request.' },
+  aborted: { retry: false, sentence: 'Stopped.' },
+};
+
+export class ModelError extends Error {
+  readonly code: ModelErrorCode;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  /** `message` must not contain a credential. */
+  constructor(code: ModelErrorCode, message: string, facts: { status?: number; retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'ModelError';
+    this.code = code;
+    this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+
+  get rule(): ModelRule {
+    return modelRules[this.code];
+  }
+}
+
+/** A configuration, a home or an environment the process cannot work with; the CLI prints it and leaves with `exitCode`. */
+export class ConfigError extends Error {
+  readonly exitCode = 78;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ConfigError';
+  }
+}
+
+export type StoreErrorCode =
+  | 'full' // no space left
+  | 'busy' // another process holds the database too long
+  | 'corrupt'
+  | 'newer' // written by a newer version
+  | 'unwritable'
+  | 'unavailable' // the server cannot be reached
+  | 'lane_lost' // another owner has taken the conversation over
+  | 'failed';
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}

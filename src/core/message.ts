@@ -1,0 +1,126 @@
+import type { AccountName } from './ids.ts';
+
+export type ChatType = 'dm' | 'group' | 'channel' | 'thread';
+
+/** Every kind passes the same authorization and the same inbox. */
+export type EventKind = 'message' | 'edit' | 'button' | 'reaction' | 'join';
+
+export interface Chat {
+  readonly id: string;
+  readonly type: ChatType;
+  readonly name?: string;
+  readonly topic?: string;
+  readonly threadId?: string;
+  /** Workspace, guild or homeserver. */
+  readonly scopeId?: string;
+  readonly parentId?: string;
+  /** The answer will open this thread; the conversation is keyed as if it already existed. */
+  readonly prospectiveThreadId?: string;
+}
+
+export interface Sender {
+  readonly id: string;
+  /** A more stable id of the same person where the platform has one. */
+  readonly altId?: string;
+  readonly name?: string;
+  readonly isBot: boolean;
+}
+
+export type MediaKind = 'photo' | 'video' | 'audio' | 'voice' | 'document' | 'sticker' | 'animation';
+
+/** A file that is still on the platform. `ref` is plain JSON that a fresh adapter of the account can open. */
+export interface MediaRef {
+  readonly kind: MediaKind;
+  readonly mime: string;
+  readonly name?: string;
+  readonly sizeBytes?: number;
+  readonly ref: Readonly<Record<string, string | number>>;
+}
+
+export interface ReplyContext {
+  readonly messageId: string;
+  readonly text?: string;
+  /** The part of the earlier message that the person marked. */
+  readonly quote?: string;
+  readonly authorId?: string;
+  readonly authorName?: string;
+  readonly isOwn: boolean;
+}
+
+/** What arrived, in our words. Plain JSON: it is stored as it is and read back after a restart. */
+export interface InboundEvent {
+  readonly account: AccountName;
+  readonly kind: EventKind;
+  /** Unique within (account, chat, kind); the same again on redelivery. */
+  readonly nativeId: string;
+  readonly chat: Chat;
+  readonly sender: Sender;
+  /** Without the mention of ourselves; lone surrogates replaced. */
+  readonly text: string;
+  readonly media: readonly MediaRef[];
+  /** The message to answer, edit or react to, in the platform's id. */
+  readonly messageId?: string;
+  readonly replyTo?: ReplyContext;
+  /** Meant for us: a direct message, a mention, a reply to us, or a chat where we answer everything. */
+  readonly addressed: boolean;
+  readonly mentioned: boolean;
+  /** Parts of one thing that the platform delivers as several messages (an album, a text the client has split). */
+  readonly batch?: { readonly id: string; readonly kind: 'album' | 'split' };
+  readonly button?: { readonly data: string };
+  readonly reaction?: { readonly emoji: string; readonly added: boolean };
+  readonly location?: { readonly latitude: number; readonly longitude: number; readonly title?: string };
+  readonly sentAtMs: number;
+}
+
+/** Where an answer goes. It travels by value with everything made from an event. */
+export interface Target {
+  readonly account: AccountName;
+  readonly chatId: string;
+  readonly chatType: ChatType;
+  readonly threadId?: string;
+  readonly scopeId?: string;
+  /** The message an answer is attached to. */
+  readonly replyTo?: string;
+}
+
+export const replyTarget = (event: InboundEvent): Target => ({
+  account: event.account,
+  chatId: event.chat.id,
+  chatType: event.chat.type,
+  ...(event.chat.threadId !== undefined && { threadId: event.chat.threadId }),
+  ...(event.chat.scopeId !== undefined && { scopeId: event.chat.scopeId }),
+  ...(event.messageId !== undefined && { replyTo: event.messageId }),
+});
+
+export interface Choice {
+  readonly label: string;
+  /** At most 64 bytes; comes back as `InboundEvent.button.data`. */
+  readonly data: string;
+}
+
+/** A file of ours on its way out. `path` lies inside the home's media folder. */
+export interface OutboundMedia {
+  readonly kind: MediaKind;
+  readonly path: string;
+  readonly mime: string;
+  readonly name: string;
+}
+
+/** One message that already fits the platform's limits. */
+export interface OutboundMessage {
+  /** Derived from what caused it; the same on a repeat. Platforms with nonces or transaction ids use it. */
+  readonly key: string;
+  readonly target: Target;
+  /** Markdown, unless `plain`. */
+  readonly text: string;
+  readonly plain?: boolean;
+  readonly media?: readonly OutboundMedia[];
+  readonly choices?: readonly (readonly Choice[])[];
+  /** Delivered without a sound where the platform can. */
+  readonly quiet?: boolean;
+}
+
+export interface SendReceipt {
+  /** In the order people see them; never empty. */
+  readonly messageIds: readonly string[];
+}

@@ -1,0 +1,54 @@
+import type { Choice, OutboundMedia, OutboundMessage, Target } from '../core/message.ts';
+import type { Platform } from '../platforms/contract.ts';
+import { enqueueDelivery } from '../store/outbox.ts';
+import type { Delivery } from '../store/outbox.ts';
+import type { Writing } from '../store/store.ts';
+import { splitMarkdown } from './chunks.ts';
+
+/** Set before a text that may already have been shown, because the platform's answer to the first try was lost. */
+export const repeatMark = { long: '♻️ Possibly a repeat:\n', short: '♻️ ' } as const;
+
+export interface Outgoing {
+  /** What caused it; parts are numbered behind it. */
+  readonly key: string;
+  readonly target: Target;
+  readonly text: string;
+  readonly media?: readonly OutboundMedia[];
+  readonly choices?: readonly (readonly Choice[])[];
+  readonly quiet?: boolean;
+  /** The live preview that the first part replaces. */
+  readonly finishes?: string;
+}
+
+/** The messages that show a text on a platform, each within its limit with room for the mark of a repeat. */
+export const composeDeliveries = (platform: Platform, out: Outgoing): Delivery[] => {
+  const { limits } = platform;
+  const room = limits.text - limits.measure(repeatMark.short);
+  const texts = out.text.trim() === '' ? [] : splitMarkdown(out.text, { limit: room, measure: (text) => limits.measure(text) });
+  const parts = texts.length === 0 && out.media !== undefined ? [''] : texts;
+  return parts.map((text, i): Delivery => {
+    const last = i === parts.length - 1;
+    const message: OutboundMessage = {
+      key: parts.length === 1 ? out.key : `${out.key}:${i + 1}`,
+      target: i === 0 ? out.target : withoutAnchor(out.target),
+      text,
+      ...(last && out.media !== undefined && { media: out.media }),
+      ...(last && out.choices !== undefined && { choices: out.choices }),
+      ...(out.quiet === true && { quiet: true }),
+    };
+    return i === 0 && out.finishes !== undefined ? { message, finishes: out.finishes } : { message };
+  });
+};
+
+/** Further parts stand below the first one; only that is attached to the person's message. */
+const withoutAnchor = (target: Target): Target => {
+  const { replyTo: _replyTo, ...rest } = target;
+  return rest;
+};
+
+/** Puts a text on its way, as part of the transaction that caused it. */
+export const enqueueText = async (tx: Writing, platform: Platform, out: Outgoing & { turnId?: number; inboxId?: number }): Promise<void> => {
+  for (const delivery of composeDeliveries(platform, out)) {
+    await enqueueDelivery(tx, delivery, { ...(out.turnId !== undefined && { turnId: out.turnId }), ...(out.inboxId !== undefined && { inboxId: out.inboxId }) });
+  }
+};

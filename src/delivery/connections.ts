@@ -1,0 +1,12 @@
+import type { AccountName } from '../core/ids.ts';
+import type { Adapter, Platform } from '../platforms/contract.ts';
+
+/** What delivery has to know about accounts, looked up at the moment of sending. */
+export interface Connections {
+  /** Undefined for an account that is not configured. */
+  platform(account: AccountName): Platform | undefined;
+  /** Undefined while the account has no usable adapter. */
+  adapter(account: AccountName): Adapter | undefined;
+  /** A call went through: evidence of life. */
+  succeeded(account: AccountName): void;
+}

@@ -1,0 +1,135 @@
+import { PlatformError } from '../core/errors.ts';
+import type { OutboundMessage, Target } from '../core/message.ts';
+import type { Clock } from '../lib/clock.ts';
+import { slept } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Adapter, Platform } from '../platforms/contract.ts';
+import type { Connections } from './connections.ts';
+import type { DeliveryGate } from './gate.ts';
+import { mayBecomeSilent } from './silence.ts';
+
+/** Shown behind a text that still grows. */
+const cursor = ' ▉';
+/** Less than this is not worth a message of its own yet. */
+const leastCharacters = 4;
+const callTimeoutMs = 10_000;
+
+export interface PreviewOptions {
+  readonly key: string;
+  readonly target: Target;
+  readonly connections: Connections;
+  readonly gate: DeliveryGate;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A preview message left by an earlier attempt at the same turn. */
+  readonly existing?: string;
+  /** Quick answers are shown at once and whole; only what takes longer than this gets a preview. */
+  readonly delayMs: number;
+  /** Earlier deliveries to the chat are still on their way: a preview would overtake them. */
+  mustWait(): Promise<boolean>;
+  /** Called as soon as the platform has shown the first text, before anything else is sent. */
+  onShown(messageId: string): Promise<void>;
+}
+
+/**
+ * Shows an answer while it grows, by one message that is edited. It never shows the final text: that is a delivery which
+ * takes over the message (`finish` names it). Whatever goes wrong here costs the preview, never the answer.
+ */
+export class LivePreview {
+  readonly #options: PreviewOptions;
+  readonly #stop = new AbortController();
+  readonly #startedMs: number;
+  #text = '';
+  #shownText = '';
+  #messageId: string | undefined;
+  #broken = false;
+  #lastEditMs = 0;
+  #loop: Promise<void> | undefined;
+
+  constructor(options: PreviewOptions) {
+    this.#options = options;
+    this.#startedMs = options.clock.now();
+    this.#messageId = options.existing;
+  }
+
+  push(delta: string): void {
+    this.#text += delta;
+    if (this.#broken) return;
+    this.#loop ??= this.#run();
+  }
+
+  /** The message that the final text has to take over, if one is visible. Waits for an edit under way. */
+  async finish(): Promise<string | undefined> {
+    this.#stop.abort();
+    await this.#loop;
+    return this.#messageId;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log, target } = this.#options;
+    try {
+      while (!this.#stop.signal.aborted && !this.#broken) {
+        if (!(await slept(clock, this.#pauseMs(), this.#stop.signal))) return;
+        await this.#show();
+        if (this.#shownText === this.#text) return;
+      }
+    } catch (error) {
+      this.#broken = true;
+      log.debug({ err: error, account: target.account, chat: target.chatId }, 'preview.ended');
+    } finally {
+      this.#loop = undefined;
+    }
+  }
+
+  #pauseMs(): number {
+    const { clock, connections, delayMs, gate, target } = this.#options;
+    const intervalMs = connections.platform(target.account)?.limits.editIntervalMs ?? 1000;
+    const now = clock.now();
+    return Math.max(this.#lastEditMs + intervalMs - now, this.#startedMs + delayMs - now, gate.waitMs(target), 0);
+  }
+
+  async #show(): Promise<void> {
+    const { connections, target } = this.#options;
+    const adapter = connections.adapter(target.account);
+    const platform = connections.platform(target.account);
+    const text = this.#text;
+    if (adapter?.edits === undefined || platform === undefined) {
+      this.#broken = true;
+      return;
+    }
+    if (text.trim().length < leastCharacters || mayBecomeSilent(text)) {
+      this.#shownText = text;
+      return;
+    }
+    const message = this.#message(platform, text);
+    if (message !== undefined) await this.#call(adapter, message);
+    this.#shownText = text;
+  }
+
+  /** Undefined once the text has outgrown one message: the rest is shown when it is final. */
+  #message(platform: Platform, text: string): OutboundMessage | undefined {
+    const shown = `${text.trimEnd()}${cursor}`;
+    if (platform.limits.measure(shown) > platform.limits.text) return undefined;
+    return { key: this.#options.key, target: this.#options.target, text: shown, quiet: true };
+  }
+
+  async #call(adapter: Adapter, message: OutboundMessage): Promise<void> {
+    const { clock, connections, gate, mustWait, onShown, target } = this.#options;
+    const signal = AbortSignal.timeout(callTimeoutMs);
+    try {
+      if (this.#messageId !== undefined) {
+        await adapter.edits?.edit(this.#messageId, message, false, signal);
+      } else if (!(await mustWait())) {
+        const receipt = await adapter.send(message, signal);
+        this.#messageId = receipt.messageIds[0];
+        if (this.#messageId !== undefined) await onShown(this.#messageId);
+      }
+      connections.succeeded(target.account);
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.code !== 'rate_limited') throw error;
+      await gate.close(target, error);
+    } finally {
+      this.#lastEditMs = clock.now();
+    }
+  }
+}

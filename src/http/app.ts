@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import type { Webhook } from '../platforms/contract.ts';
+import type { HttpEnv } from './client.ts';
+import { newFailureLimiter } from './failure-limiter.ts';
+import { healthRoutes } from './health.ts';
+import type { Readiness } from './health.ts';
+import { limitBody } from './limit-body.ts';
+import { loginRoutes, requireLogin } from './login.ts';
+import type { LoginDeps } from './login.ts';
+import type { Logins } from './logins.ts';
+import { metricsRoutes } from './metrics.ts';
+import type { HttpOptions } from './options.ts';
+import { pageRoutes } from './page.ts';
+import type { Page } from './page.ts';
+import { guardBrowser, securityHeaders } from './security.ts';
+
+export interface HttpDeps {
+  readonly options: HttpOptions;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly logins: Logins;
+  readonly metrics: Metrics;
+  readonly readiness: () => Readiness | Promise<Readiness>;
+  /** Asked for every request, so that accounts may come and go. */
+  readonly webhook: (account: string) => Webhook | undefined;
+  readonly page: Page;
+}
+
+/** Whoever takes larger bodies checks them as they stream in; these are the sizes that may arrive at all. */
+const maxBytes = { small: 16 * 1024, webhook: 8 * 1024 * 1024, login: 64 * 1024 * 1024 };
+
+/** Passes a request on with the prefix taken off its path, as the account's routes expect it. */
+const forward = (c: Context<HttpEnv>, webhook: Webhook, prefix: string): Response | Promise<Response> => {
+  const url = new URL(c.req.url);
+  url.pathname = url.pathname.slice(prefix.length) || '/';
+  return webhook.routes.fetch(new Request(url, c.req.raw), c.env);
+};
+
+const mount = (deps: HttpDeps, guard: Webhook['guard'], base: string) => async (c: Context<HttpEnv>): Promise<Response> => {
+  const account = c.req.param('account') ?? '';
+  const webhook = deps.webhook(account);
+  if (webhook === undefined || webhook.guard !== guard) return c.json({ error: 'There is no such account here.' }, 404);
+  const written = c.req.path.slice(base.length).split('/')[0] ?? '';
+  return forward(c, webhook, `${base}${written}`);
+};
+
+/** The whole HTTP surface. It knows no platform: accounts bring their routes, and a guard says who may call them. */
+export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
+  const { options } = deps;
+  const login: LoginDeps = { logins: deps.logins, limiter: newFailureLimiter({ clock: deps.clock }), trustedProxies: options.trusted_proxies, token: options.token };
+  const app = new Hono<HttpEnv>();
+  app.use(securityHeaders);
+
+  app.route('/', healthRoutes({ clock: deps.clock, version: deps.version, readiness: deps.readiness, login }));
+  app.route('/', metricsRoutes(deps.metrics, login));
+  app.use('/webhooks/:account/*', limitBody(maxBytes.webhook));
+  app.all('/webhooks/:account/*', mount(deps, 'own', '/webhooks/'));
+
+  app.use(guardBrowser({ bound: options.host, allowedHosts: options.allowed_hosts }));
+  app.use('/api/login', limitBody(maxBytes.small));
+  app.use('/api/logout', limitBody(maxBytes.small));
+  app.route('/api', loginRoutes(login));
+  app.use('/api/:account/*', requireLogin(login), limitBody(maxBytes.login));
+  app.all('/api/:account/*', mount(deps, 'login', '/api/'));
+  app.route('/', pageRoutes(deps.page));
+
+  app.notFound((c) => c.json({ error: 'There is nothing here.' }, 404));
+  app.onError((error, c) => {
+    const errorId = randomBytes(4).toString('hex');
+    deps.log.error({ err: error, errorId, method: c.req.method, path: c.req.path }, 'http.failed');
+    return c.json({ error: `Something went wrong (${errorId}).`, errorId }, 500);
+  });
+  return app;
+};

@@ -1,0 +1,46 @@
+import type { Clock } from '../lib/clock.ts';
+import { networkOf } from './address.ts';
+
+/** Counts wrong credentials by where they come from; a right one clears the count. */
+export interface FailureLimiter {
+  /** How long this address has to wait; 0 when it may try. */
+  waitMs(address: string): number;
+  failed(address: string): void;
+  succeeded(address: string): void;
+}
+
+interface Failures {
+  count: number;
+  readonly untilMs: number;
+}
+
+export const newFailureLimiter = (options: { readonly clock: Clock; readonly max?: number; readonly windowMs?: number; readonly keep?: number }): FailureLimiter => {
+  const { clock, max = 10, windowMs = 10 * 60_000, keep = 10_000 } = options;
+  const failures = new Map<string, Failures>();
+  const current = (key: string): Failures | undefined => {
+    const found = failures.get(key);
+    if (found === undefined || found.untilMs > clock.now()) return found;
+    failures.delete(key);
+    return undefined;
+  };
+  return {
+    waitMs(address) {
+      const found = current(networkOf(address));
+      return found !== undefined && found.count >= max ? found.untilMs - clock.now() : 0;
+    },
+    failed(address) {
+      const key = networkOf(address);
+      const found = current(key);
+      if (found !== undefined) {
+        found.count += 1;
+        return;
+      }
+      const oldest = failures.size >= keep ? failures.keys().next().value : undefined;
+      if (oldest !== undefined) failures.delete(oldest);
+      failures.set(key, { count: 1, untilMs: clock.now() + windowMs });
+    },
+    succeeded(address) {
+      failures.delete(networkOf(address));
+    },
+  };
+};

@@ -1,0 +1,98 @@
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Readable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
+import { record } from './wire.ts';
+
+/** How far a failed call got. Only `connecting` proves that Telegram never saw it. */
+export type Phase = 'connecting' | 'sent' | 'answered';
+
+/** A call without a usable answer. The message never holds the address, because the address holds the token. */
+export class TransportError extends Error {
+  readonly phase: Phase;
+  readonly code: string | undefined;
+
+  constructor(phase: Phase, reason: string, code?: string) {
+    super(code === undefined ? reason : `${reason} (${code})`);
+    this.name = 'TransportError';
+    this.phase = phase;
+    this.code = code;
+  }
+}
+
+interface Call {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Readable;
+  readonly signal?: Pick<AbortSignal, 'aborted' | 'addEventListener' | 'removeEventListener'>;
+}
+
+export interface Transport {
+  /** What grammY calls instead of `fetch`. Measured: half the CPU time per call of its own, and it knows how far a call got. */
+  fetch(url: string, call: Call): Promise<{ json(): Promise<unknown> }>;
+  /** The answer before its body is read. */
+  open(url: string, call: Call): Promise<IncomingMessage>;
+}
+
+/** Shorter than any server keeps an idle connection, so that we do not write into one that is being closed. */
+const idleConnectionMs = 15_000;
+
+const codeOf = (error: Error): string | undefined => ('code' in error && typeof error.code === 'string' ? error.code : undefined);
+
+const parseAnswer = (body: string, status: number): unknown => {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new TransportError('answered', `HTTP ${status} with a body that is not JSON`);
+  }
+  if (typeof record(value)?.['ok'] !== 'boolean') throw new TransportError('answered', `HTTP ${status} with a body that is not a Bot API answer`);
+  return value;
+};
+
+const readAnswer = async (response: IncomingMessage): Promise<unknown> => {
+  let body: string;
+  try {
+    body = await readText(response);
+  } catch (error) {
+    throw new TransportError('sent', 'the answer was cut', error instanceof Error ? codeOf(error) : undefined);
+  }
+  return parseAnswer(body, response.statusCode ?? 0);
+};
+
+/** Kept-alive connections to one root. `silenceMs` is how long a call may go without a byte in either direction. */
+export const newTransport = (root: string, silenceMs: number): Transport => {
+  const secure = root.startsWith('https:');
+  const agent = secure ? new HttpsAgent({ keepAlive: true, timeout: idleConnectionMs }) : new HttpAgent({ keepAlive: true, timeout: idleConnectionMs });
+  const request = secure ? httpsRequest : httpRequest;
+
+  const open = (url: string, call: Call): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      let phase: Phase = 'connecting';
+      const { body, signal } = call;
+      const length = typeof body === 'string' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
+      const options: RequestOptions = { method: call.method ?? 'GET', headers: { ...call.headers, ...length }, agent, timeout: silenceMs };
+      const outgoing = request(url, options, resolve);
+      const abort = (): void => void outgoing.destroy(new TransportError(phase, 'aborted'));
+      outgoing.on('socket', (socket) => {
+        if (outgoing.reusedSocket || (!secure && !socket.connecting)) phase = 'sent';
+        else socket.once(secure ? 'secureConnect' : 'connect', () => (phase = 'sent'));
+      });
+      outgoing.on('timeout', () => outgoing.destroy(new TransportError(phase, 'timed out')));
+      outgoing.on('error', (error) => reject(error instanceof TransportError ? error : new TransportError(phase, 'connection failed', codeOf(error))));
+      outgoing.on('close', () => signal?.removeEventListener('abort', abort));
+      if (signal?.aborted) abort();
+      else signal?.addEventListener('abort', abort, { once: true });
+      if (body === undefined || typeof body === 'string') outgoing.end(body);
+      else body.pipe(outgoing);
+    });
+
+  return {
+    open,
+    async fetch(url, call) {
+      const answer = await readAnswer(await open(url, call));
+      return { json: async () => answer };
+    },
+  };
+};

@@ -1,0 +1,107 @@
+import type { MediaKind } from '../../core/message.ts';
+
+/** A file that the page can show or fetch from `files/<id>`. */
+export interface WireFile {
+  readonly id: string;
+  readonly name: string;
+  readonly mime: string;
+  readonly sizeBytes: number;
+  readonly kind: MediaKind;
+}
+
+export interface WireChoice {
+  readonly label: string;
+  readonly data: string;
+}
+
+export interface MessageEntry {
+  readonly type: 'message';
+  readonly id: string;
+  readonly from: 'owner' | 'agent';
+  readonly text: string;
+  readonly plain?: boolean;
+  readonly files: readonly WireFile[];
+  readonly choices: readonly (readonly WireChoice[])[];
+  readonly replyTo?: string;
+}
+
+export interface EditEntry {
+  readonly type: 'edit';
+  readonly id: string;
+  readonly text: string;
+  readonly plain?: boolean;
+  readonly choices: readonly (readonly WireChoice[])[];
+}
+
+/** Something that happened in a chat. The page is what one gets by applying these in order. */
+export type WireEntry =
+  | MessageEntry
+  | EditEntry
+  | { readonly type: 'remove'; readonly id: string }
+  | { readonly type: 'reaction'; readonly id: string; readonly emoji: string | null }
+  | { readonly type: 'press'; readonly id: string; readonly data: string }
+  | { readonly type: 'hide' };
+
+/** An entry with its place in the account's journal; `seq` is also the SSE event id. */
+export interface JournalFrame {
+  readonly seq: number;
+  readonly chat: string;
+  readonly atMs: number;
+  readonly entry: WireEntry;
+}
+
+/** What is shown now and never stored. `live` replaces the text of a message from `at` on. */
+export type LiveFrame =
+  | { readonly type: 'typing'; readonly chat: string; readonly forMs: number }
+  | { readonly type: 'live'; readonly chat: string; readonly id: string; readonly at: number; readonly text: string }
+  | { readonly type: 'notice'; readonly chat: string; readonly text: string }
+  /** Everything up to here has been replayed. */
+  | { readonly type: 'ready' };
+
+export interface WireChat {
+  readonly id: string;
+  readonly title: string;
+  readonly lastMs: number;
+}
+
+export interface ChatsAnswer {
+  readonly title: string;
+  readonly chats: readonly WireChat[];
+  /** Where to start reading events so that nothing after this answer is missed. */
+  readonly cursor: number;
+  readonly commands: readonly { readonly name: string; readonly description: string }[];
+}
+
+export interface MessagesAnswer {
+  readonly frames: readonly JournalFrame[];
+  /** Whether there is anything before the first frame. */
+  readonly more: boolean;
+}
+
+export interface MessageBody {
+  readonly id: string;
+  readonly text: string;
+  readonly files: readonly string[];
+  readonly replyTo?: string;
+}
+
+export interface PressBody {
+  readonly id: string;
+  readonly messageId: string;
+  readonly data: string;
+}
+
+/** Names of the events of the stream. */
+export const entryEvent = 'entry';
+export const liveEvent = 'live';
+
+export const maxTextLength = 32_000;
+export const maxFileBytes = 50 * 1024 * 1024;
+export const maxFilesPerMessage = 10;
+
+/** Headers of an upload: the name percent-encoded, and the type, because the body is always octets. */
+export const fileNameHeader = 'x-file-name';
+export const fileTypeHeader = 'x-file-type';
+
+/** Made by the page for chats, messages and presses. */
+export const clientId = /^[\w-]{8,64}$/;

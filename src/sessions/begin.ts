@@ -1,0 +1,107 @@
+import { replyTarget } from '../core/message.ts';
+import type { Platform } from '../platforms/contract.ts';
+import { closeTurnItems, joinTurn, setTranscriptRow, turnItems, waitingItems } from '../store/inbox.ts';
+import { laneHoldMs, releaseLane } from '../store/lanes.ts';
+import type { Claim } from '../store/lanes.ts';
+import { findSession } from '../store/sessions.ts';
+import type { Session } from '../store/sessions.ts';
+import type { Writing } from '../store/store.ts';
+import { appendMessage } from '../store/transcripts.ts';
+import { countAttempt, finishTurn, startTurn, unfinishedTurn } from '../store/turns.ts';
+import type { RunningTurn } from '../store/turns.ts';
+import { noUsage } from '../core/transcript.ts';
+import { enqueueText } from '../delivery/compose.ts';
+import type { BusyMode } from './busy-mode.ts';
+import { groupItems, userMessage } from './user-message.ts';
+import type { ItemGroup } from './user-message.ts';
+
+export interface BegunTurn {
+  readonly type: 'turn';
+  readonly claim: Claim;
+  readonly turn: RunningTurn;
+  readonly session: Session;
+  /** Messages whose files have to be fetched before they can stand in the transcript. */
+  readonly unwritten: readonly ItemGroup[];
+  readonly inboxIds: readonly number[];
+  readonly resumed: boolean;
+  readonly firstReceivedMs: number;
+}
+
+export type Begun = BegunTurn | { readonly type: 'wait'; readonly ms: number | undefined };
+
+export interface BeginPolicy {
+  readonly maxAttempts: number;
+  busyMode(session: Session): BusyMode;
+  isShared(group: ItemGroup): boolean;
+  platform(account: string): Platform | undefined;
+}
+
+const mostWaiting = 200;
+const noMedia = { attachments: [], notes: [] };
+
+/** Writes messages without files into the transcript; answers those that still need theirs. */
+const writeGroups = async (tx: Writing, turn: RunningTurn, groups: readonly ItemGroup[], policy: BeginPolicy): Promise<ItemGroup[]> => {
+  for (const [i, group] of groups.entries()) {
+    if (group[0].messageId !== null) continue;
+    // Rows keep the order of the messages: from the first one with files on, everything waits for its files.
+    if (group.some((item) => item.event.media.length > 0)) return groups.slice(i).filter((later) => later[0].messageId === null);
+    await writeGroup(tx, turn, group, { media: noMedia, shared: policy.isShared(group) });
+  }
+  return [];
+};
+
+export const writeGroup = async (tx: Writing, turn: RunningTurn, group: ItemGroup, content: { media: Parameters<typeof userMessage>[1]; shared: boolean }): Promise<void> => {
+  const rowId = await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, userMessage(group, content.media, content.shared));
+  for (const item of group) await setTranscriptRow(tx, item.id, rowId);
+};
+
+/** A turn that has ended the process as often as it may is not tried again; its chat is told once. */
+const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Promise<void> => {
+  await closeTurnItems(tx, turn.id, { state: 'set_aside', reason: `ended the process ${turn.attempts} times` });
+  await finishTurn(tx, turn.id, { state: 'set_aside', reason: 'set_aside', error: 'the process ended while this turn ran', model: null, usage: noUsage });
+  const platform = policy.platform(turn.target.account);
+  if (platform === undefined) return;
+  const text = `⚠️ I had to set this message aside: each of ${turn.attempts} tries to answer it ended with a crash. The owner finds it with \`hermes trace\`.`;
+  await enqueueText(tx, platform, { key: `turn:${turn.id}:set_aside`, target: turn.target, text, turnId: turn.id, ...(turn.preview !== null && { finishes: turn.preview.messageId }) });
+};
+
+const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn: RunningTurn; policy: BeginPolicy }): Promise<BegunTurn> => {
+  const { turn, policy } = found;
+  await countAttempt(tx, turn.id);
+  const items = await turnItems(tx, turn.id);
+  const counted = { ...turn, attempts: turn.attempts + 1 };
+  const unwritten = await writeGroups(tx, counted, groupItems(items), policy);
+  return { type: 'turn', claim, turn: counted, session, unwritten, inboxIds: items.map((item) => item.id), resumed: true, firstReceivedMs: items[0]?.event.sentAtMs ?? 0 };
+};
+
+/**
+ * Takes up the next turn of a lane that is held: the one that was interrupted by the end of a process, or a new one from what
+ * waits. Gives the lane back when there is nothing to do yet. Runs in the transaction that claimed the lane or finished the turn before.
+ */
+export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy): Promise<Begun> => {
+  const session = await findSession(tx, claim.lane.slice('turn:'.length));
+  let unfinished = await unfinishedTurn(tx, claim.lane);
+  while (unfinished !== undefined && unfinished.attempts >= policy.maxAttempts) {
+    await setAside(tx, unfinished, policy);
+    unfinished = await unfinishedTurn(tx, claim.lane);
+  }
+  if (session !== undefined && unfinished !== undefined) return resume(tx, claim, session, { turn: unfinished, policy });
+  const waiting = session === undefined ? [] : await waitingItems(tx, claim.lane, mostWaiting);
+  const last = waiting.at(-1);
+  if (session === undefined || last === undefined) {
+    await releaseLane(tx, claim, { more: false });
+    return { type: 'wait', ms: undefined };
+  }
+  const holdMs = await laneHoldMs(tx, claim.lane);
+  if (holdMs > 0) {
+    await releaseLane(tx, claim, { more: true });
+    return { type: 'wait', ms: holdMs };
+  }
+  const groups = groupItems(waiting);
+  const taken = policy.busyMode(session) === 'queue' ? groups.slice(0, 1) : groups;
+  const items = taken.flat();
+  const turn = await startTurn(tx, { sessionId: session.id, lane: claim.lane, target: replyTarget((items.at(-1) ?? last).event) });
+  await joinTurn(tx, items.map((item) => item.id), turn.id);
+  const unwritten = await writeGroups(tx, turn, taken, policy);
+  return { type: 'turn', claim, turn, session, unwritten, inboxIds: items.map((item) => item.id), resumed: false, firstReceivedMs: items[0]?.event.sentAtMs ?? 0 };
+};

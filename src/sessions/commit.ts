@@ -1,0 +1,65 @@
+import type { TranscriptMessage, Usage } from '../core/transcript.ts';
+import type { ExitReason } from '../core/turn.ts';
+import { enqueueText } from '../delivery/compose.ts';
+import type { Outgoing } from '../delivery/compose.ts';
+import type { Platform } from '../platforms/contract.ts';
+import { closeTurnItems } from '../store/inbox.ts';
+import { holdLane, releaseLane } from '../store/lanes.ts';
+import type { Claim } from '../store/lanes.ts';
+import { addTurnTotals } from '../store/sessions.ts';
+import type { Store, Writing } from '../store/store.ts';
+import { appendMessage } from '../store/transcripts.ts';
+import { finishTurn, uncountAttempt } from '../store/turns.ts';
+import type { RunningTurn } from '../store/turns.ts';
+import { beginTurn } from './begin.ts';
+import type { Begun, BeginPolicy } from './begin.ts';
+
+export const turnLeaseMs = 60_000;
+
+export interface TurnResult {
+  readonly reason: ExitReason;
+  readonly error: string | null;
+  readonly model: string | null;
+  readonly usage: Usage;
+  /** Rows that were not stored while the turn ran: at most the final answer. */
+  readonly messages: readonly TranscriptMessage[];
+  /** What people will see, if anything. */
+  readonly answer: Omit<Outgoing, 'key'> | undefined;
+}
+
+/**
+ * The end of a turn: transcript, deliveries, inbox and turn state, and the start of the next turn, in one transaction. After a
+ * crash either all of it is there or the turn runs again.
+ */
+export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, result: TurnResult, policy: BeginPolicy): Promise<Begun> => {
+  const { claim, turn } = begun;
+  return store.write(async (tx) => {
+    await holdLane(tx, claim, turnLeaseMs);
+    for (const message of result.messages) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message);
+    if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy.platform(result.answer.target.account));
+    await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
+    await finishTurn(tx, turn.id, { state: 'done', reason: result.reason, error: result.error, model: result.model, usage: result.usage });
+    await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model });
+    return beginTurn(tx, claim, policy);
+  });
+};
+
+const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Omit<Outgoing, 'key'>, platform: Platform | undefined): Promise<void> => {
+  if (platform === undefined) throw new Error(`the account ${answer.target.account} has no platform`);
+  await enqueueText(tx, platform, { ...answer, key: `turn:${turn.id}`, turnId: turn.id });
+};
+
+/** Stores rows while the turn runs: an assistant message with its tool calls before they run, each result right after. */
+export const appendToTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, messages: readonly TranscriptMessage[]): Promise<void> =>
+  store.write(async (tx) => {
+    await holdLane(tx, begun.claim, turnLeaseMs);
+    for (const message of messages) await appendMessage(tx, { sessionId: begun.turn.sessionId, turnId: begun.turn.id }, message);
+  });
+
+/** Puts a turn down because the process is shutting down. It is taken up after the next start and has not failed. */
+export const suspendTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }): Promise<void> =>
+  store.write(async (tx) => {
+    await holdLane(tx, begun.claim, turnLeaseMs);
+    await uncountAttempt(tx, begun.turn.id);
+    await releaseLane(tx, begun.claim, { more: true });
+  });

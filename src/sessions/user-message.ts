@@ -1,0 +1,62 @@
+import type { InboundEvent } from '../core/message.ts';
+import type { Attachment, TranscriptMessage } from '../core/transcript.ts';
+import type { InboxItem } from '../store/inbox.ts';
+
+/** Items that are one message to the person who sent them: an album, or a text that the client has split. */
+export type ItemGroup = readonly [InboxItem, ...InboxItem[]];
+
+const continues = (last: InboundEvent, next: InboundEvent): boolean => {
+  if (last.batch === undefined || last.sender.id !== next.sender.id) return false;
+  if (last.batch.kind === 'split') return next.batch === undefined ? next.media.length === 0 : next.batch.id === last.batch.id;
+  return next.batch?.id === last.batch.id;
+};
+
+/** Puts together what belongs together; the order of arrival stays. */
+export const groupItems = (items: readonly InboxItem[]): ItemGroup[] => {
+  const groups: [InboxItem, ...InboxItem[]][] = [];
+  for (const item of items) {
+    const current = groups.at(-1);
+    const last = current?.at(-1);
+    if (current !== undefined && last !== undefined && continues(last.event, item.event)) current.push(item);
+    else groups.push([item]);
+  }
+  return groups;
+};
+
+const quoteLimit = 500;
+
+const shorten = (text: string): string => (text.length > quoteLimit ? `${text.slice(0, quoteLimit)}…`.toWellFormed() : text);
+
+/** One line without control characters, so that a name cannot pretend to be something else. */
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim().slice(0, 80);
+
+const notesOf = (event: InboundEvent): string[] => {
+  const notes: string[] = [];
+  const quoted = event.replyTo?.quote ?? event.replyTo?.text;
+  if (event.replyTo !== undefined && quoted !== undefined && quoted !== '') {
+    const author = event.replyTo.isOwn ? 'your earlier message' : `a message by ${oneLine(event.replyTo.authorName ?? 'somebody')}`;
+    notes.push(`[In reply to ${author}: ${JSON.stringify(shorten(quoted))}]`);
+  }
+  if (event.location !== undefined) {
+    const title = event.location.title === undefined ? '' : ` ${JSON.stringify(oneLine(event.location.title))}`;
+    notes.push(`[Location${title}: ${event.location.latitude}, ${event.location.longitude}]`);
+  }
+  return notes;
+};
+
+const textOf = (event: InboundEvent): string => [...notesOf(event), event.kind === 'edit' ? `[Edited message] ${event.text}` : event.text].filter((part) => part !== '').join('\n');
+
+export interface LoadedMedia {
+  readonly attachments: readonly Attachment[];
+  /** What could not be loaded, in words. */
+  readonly notes: readonly string[];
+}
+
+/** The transcript row of one message. In a conversation of several people each is told apart by name. */
+export const userMessage = (group: ItemGroup, media: LoadedMedia, shared: boolean): TranscriptMessage => {
+  const texts = group.map((item) => textOf(item.event)).filter((text) => text !== '');
+  const body = [...new Set(texts), ...media.notes].join('\n');
+  const { sender } = group[0].event;
+  const content = shared ? `[${oneLine(sender.name ?? sender.id)}] ${body}` : body;
+  return { role: 'user', content: content.toWellFormed(), ...(media.attachments.length > 0 && { attachments: media.attachments }) };
+};

@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { Reading, Store, Writing } from './store.ts';
+
+export interface JournalRow {
+  readonly seq: number;
+  readonly stream: string;
+  readonly entry: string;
+  readonly atMs: number;
+}
+
+const columns = ['seq', 'stream', 'entry', 'created_at'] as const;
+
+const toEntry = (row: { seq: number; stream: string; entry: string; created_at: number }): JournalRow => ({ seq: row.seq, stream: row.stream, entry: row.entry, atMs: row.created_at });
+
+/** Numbers must appear in the order in which they become visible, or a reader's cursor would skip one. */
+const serialize = async (tx: Writing, account: string): Promise<void> => {
+  if (tx.engine === 'postgres') await sql`select pg_advisory_xact_lock(hashtext(${`journal:${account}`}))`.execute(tx.q);
+};
+
+const append = async (tx: Writing, row: { account: string; stream: string; key: string; entry: string }): Promise<number> => {
+  await serialize(tx, row.account);
+  const inserted = await tx.q
+    .insertInto('journal')
+    .values({ ...row, created_at: tx.now })
+    .onConflict((conflict) => conflict.columns(['account', 'stream', 'key']).doNothing())
+    .returning('seq')
+    .executeTakeFirst();
+  if (inserted !== undefined) {
+    tx.notify('journal', row.account);
+    return inserted.seq;
+  }
+  const known = await tx.q.selectFrom('journal').select('seq').where('account', '=', row.account).where('stream', '=', row.stream).where('key', '=', row.key).executeTakeFirstOrThrow();
+  return known.seq;
+};
+
+const read = async (db: Reading, account: string, query: { stream?: string; after: number; limit: number }): Promise<JournalRow[]> => {
+  let select = db.q.selectFrom('journal').select(columns).where('account', '=', account).where('seq', '>', query.after);
+  if (query.stream !== undefined) select = select.where('stream', '=', query.stream);
+  const rows = await select.orderBy('seq').limit(query.limit).execute();
+  return rows.map(toEntry);
+};
+
+const setValue = async (tx: Writing, account: string, pair: { key: string; value: string }): Promise<void> => {
+  await tx.q
+    .insertInto('account_values')
+    .values({ account, ...pair })
+    .onConflict((conflict) => conflict.columns(['account', 'key']).doUpdateSet({ value: pair.value }))
+    .execute();
+};
+
+/** What one account keeps across restarts; the shape that adapters know as `AccountData`. */
+export const accountData = (store: Store, account: string) => ({
+  get: async (key: string): Promise<string | undefined> => {
+    const row = await store.read((db) => db.q.selectFrom('account_values').select('value').where('account', '=', account).where('key', '=', key).executeTakeFirst());
+    return row?.value;
+  },
+  set: (key: string, value: string): Promise<void> => store.write((tx) => setValue(tx, account, { key, value })),
+  remove: async (key: string): Promise<void> => {
+    await store.write((tx) => tx.q.deleteFrom('account_values').where('account', '=', account).where('key', '=', key).execute());
+  },
+  list: (prefix: string): Promise<{ key: string; value: string }[]> =>
+    store.read((db) =>
+      db.q.selectFrom('account_values').select(['key', 'value']).where('account', '=', account).where(sql<boolean>`substr(key, 1, ${prefix.length}) = ${prefix}`).orderBy('key').execute(),
+    ),
+  append: (stream: string, key: string, entry: string): Promise<number> => store.write((tx) => append(tx, { account, stream, key, entry })),
+  read: (query: { stream?: string; after: number; limit: number }): Promise<JournalRow[]> => store.read((db) => read(db, account, query)),
+  tail: async (stream: string, limit: number): Promise<JournalRow[]> => {
+    const rows = await store.read((db) => db.q.selectFrom('journal').select(columns).where('account', '=', account).where('stream', '=', stream).orderBy('seq', 'desc').limit(limit).execute());
+    return rows.toReversed().map(toEntry);
+  },
+  watch: (listener: () => void): Disposable =>
+    store.listen('journal', (changed) => {
+      if (changed === account) listener();
+    }),
+});

@@ -1,0 +1,157 @@
+import { sql } from 'kysely';
+import { StoreError } from '../core/errors.ts';
+import type { LaneKind } from './schema.ts';
+import type { Reading, Writing } from './store.ts';
+
+/** The right to work on a lane. Every write made under it carries the fence. */
+export interface Claim {
+  readonly lane: string;
+  readonly owner: string;
+  readonly fence: number;
+}
+
+export const turnLane = (sessionId: string): string => `turn:${sessionId}`;
+export const outLane = (account: string, chatId: string): string => `out:${account}:${chatId}`;
+
+/**
+ * Announces work. Taking the lane's row lock here makes the order of items the order of commits.
+ * `delayMs` holds the lane back, for parts of one message that are still to come; newer work without delay ends the hold.
+ */
+export const enqueueLane = async (tx: Writing, work: { lane: string; kind: LaneKind; delayMs?: number }): Promise<void> => {
+  const readyAt = sql<number>`${tx.now} + ${work.delayMs ?? 0}`;
+  await tx.q
+    .insertInto('lanes')
+    .values({ lane: work.lane, kind: work.kind, has_work: 1, ready_at: readyAt, owner: null, lease_until: 0, fence: 0, stops: 0 })
+    .onConflict((conflict) => conflict.column('lane').doUpdateSet({ has_work: 1, ready_at: readyAt }))
+    .execute();
+  tx.notify('lane', work.lane);
+};
+
+/** Undefined when somebody else has it, when there is nothing to do, or when it is not time yet. */
+export const claimLane = async (tx: Writing, request: { lane: string; owner: string; leaseMs: number }): Promise<Claim | undefined> => {
+  const row = await tx.q
+    .updateTable('lanes')
+    .set((eb) => ({ owner: request.owner, lease_until: sql<number>`${tx.now} + ${request.leaseMs}`, fence: eb('fence', '+', 1) }))
+    .where('lane', '=', request.lane)
+    .where('has_work', '=', 1)
+    .where('ready_at', '<=', tx.now)
+    .where((eb) => eb.or([eb('owner', 'is', null), eb('lease_until', '<', tx.now)]))
+    .returning('fence')
+    .executeTakeFirst();
+  return row === undefined ? undefined : { lane: request.lane, owner: request.owner, fence: row.fence };
+};
+
+/** Throws `lane_lost` unless the claim still holds; extends its lease. First statement of every write under a claim. */
+export const holdLane = async (tx: Writing, claim: Claim, leaseMs: number): Promise<void> => {
+  const result = await tx.q
+    .updateTable('lanes')
+    .set({ lease_until: sql<number>`${tx.now} + ${leaseMs}` })
+    .where('lane', '=', claim.lane)
+    .where('owner', '=', claim.owner)
+    .where('fence', '=', claim.fence)
+    .executeTakeFirst();
+  if (result.numUpdatedRows === 0n) throw new StoreError('lane_lost', `another owner has taken over ${claim.lane}`);
+};
+
+/** Gives the lane back. `more` says whether work is left; `readyInMs` when it may be taken up. */
+export const releaseLane = async (tx: Writing, claim: Claim, left: { more: boolean; readyInMs?: number }): Promise<void> => {
+  await tx.q
+    .updateTable('lanes')
+    .set({
+      owner: null,
+      lease_until: 0,
+      has_work: left.more ? 1 : 0,
+      ...(left.readyInMs !== undefined && { ready_at: sql<number>`${tx.now} + ${left.readyInMs}` }),
+    })
+    .where('lane', '=', claim.lane)
+    .where('owner', '=', claim.owner)
+    .where('fence', '=', claim.fence)
+    .execute();
+  if (left.more) tx.notify('lane', claim.lane);
+};
+
+export const extendLanes = async (tx: Writing, owner: string, leaseMs: number): Promise<void> => {
+  await tx.q.updateTable('lanes').set({ lease_until: sql<number>`${tx.now} + ${leaseMs}` }).where('owner', '=', owner).execute();
+};
+
+export interface ReadyLane {
+  readonly lane: string;
+  readonly kind: LaneKind;
+}
+
+/** Lanes that could be claimed now, longest waiting first. */
+export const readyLanes = (db: Reading, kind: LaneKind, limit: number): Promise<ReadyLane[]> =>
+  db.q
+    .selectFrom('lanes')
+    .select(['lane', 'kind'])
+    .where('kind', '=', kind)
+    .where('has_work', '=', 1)
+    .where('ready_at', '<=', db.now)
+    .where((eb) => eb.or([eb('owner', 'is', null), eb('lease_until', '<', db.now)]))
+    .orderBy('ready_at')
+    .limit(limit)
+    .execute();
+
+/** Asks whoever runs the lane, in any process, to stop. */
+export const requestStop = async (tx: Writing, lane: string): Promise<void> => {
+  await tx.q.updateTable('lanes').set((eb) => ({ stops: eb('stops', '+', 1) })).where('lane', '=', lane).execute();
+  tx.notify('stop', lane);
+};
+
+/** How often each lane was asked to stop; for an owner that missed the notification. */
+export const stopCounts = async (db: Reading, owner: string): Promise<ReadonlyMap<string, number>> => {
+  const rows = await db.q.selectFrom('lanes').select(['lane', 'stops']).where('owner', '=', owner).where('kind', '=', 'turn').execute();
+  return new Map(rows.map((row) => [row.lane, row.stops]));
+};
+
+/** Frees everything that owners of a dead process still hold; their work is taken up again at once. */
+export const releaseOwner = async (tx: Writing, owner: string): Promise<number> => {
+  const lanes = await tx.q.updateTable('lanes').set({ owner: null, lease_until: 0 }).where('owner', '=', owner).returning('lane').execute();
+  for (const { lane } of lanes) tx.notify('lane', lane);
+  return lanes.length;
+};
+
+export interface LaneFacts {
+  readonly running: boolean;
+  readonly stops: number;
+}
+
+export const laneFacts = async (db: Reading, lane: string): Promise<LaneFacts> => {
+  const row = await db.q
+    .selectFrom('lanes')
+    .select((eb) => ['stops', eb.case().when(eb.and([eb('owner', 'is not', null), eb('lease_until', '>=', db.now)])).then(1).else(0).end().as('running')])
+    .where('lane', '=', lane)
+    .executeTakeFirst();
+  return { running: row?.running === 1, stops: row?.stops ?? 0 };
+};
+
+/** Lanes whose name starts so need not wait for their time any longer. */
+export const expediteLanes = async (tx: Writing, prefix: string): Promise<void> => {
+  const lanes = await tx.q
+    .updateTable('lanes')
+    .set({ ready_at: tx.now })
+    .where('has_work', '=', 1)
+    .where('ready_at', '>', tx.now)
+    .where(sql<boolean>`substr(lane, 1, ${prefix.length}) = ${prefix}`)
+    .returning('lane')
+    .execute();
+  for (const { lane } of lanes) tx.notify('lane', lane);
+};
+
+/** How long parts of a message that are still on their way keep a lane back; zero or less when nothing does. */
+export const laneHoldMs = async (db: Reading, lane: string): Promise<number> => {
+  const row = await db.q.selectFrom('lanes').select(sql<number>`ready_at - ${db.now}`.as('hold')).where('lane', '=', lane).executeTakeFirst();
+  return Number(row?.hold ?? 0);
+};
+
+/** How long until a lane nobody holds may be claimed; undefined when it has no work or is held. */
+export const laneWaitMs = async (db: Reading, lane: string): Promise<number | undefined> => {
+  const row = await db.q
+    .selectFrom('lanes')
+    .select(sql<number>`ready_at - ${db.now}`.as('wait'))
+    .where('lane', '=', lane)
+    .where('has_work', '=', 1)
+    .where('owner', 'is', null)
+    .executeTakeFirst();
+  return row === undefined ? undefined : Math.max(0, Number(row.wait));
+};

@@ -1,0 +1,89 @@
+import type { Engine } from './store.ts';
+
+/**
+ * One step of the schema. Indexes are whole, not partial: with bound parameters SQLite cannot prove that a partial one applies.
+ * Steps are never changed once released; a new version is a new step.
+ */
+interface Migration {
+  readonly version: number;
+  statements(engine: Engine): readonly string[];
+}
+
+const identity = (engine: Engine): string =>
+  engine === 'sqlite' ? 'integer primary key autoincrement' : 'bigint generated always as identity primary key';
+
+const search = (engine: Engine): readonly string[] =>
+  engine === 'sqlite'
+    ? ["create virtual table message_search using fts5(tokens, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0')"]
+    : ['create table message_search (rowid bigint primary key, tokens tsvector not null)', 'create index message_search_tokens on message_search using gin (tokens)'];
+
+const first: Migration = {
+  version: 1,
+  statements: (engine) => [
+    'create table nodes (id text primary key, kind text not null, pid bigint not null, host text not null, started_at bigint not null, seen_at bigint not null)',
+    `create table sessions (
+      id text primary key, agent text not null, account text not null, chat_type text not null, user_id text, title text,
+      created_at bigint not null, active_at bigint not null, ended_at bigint, end_reason text, parent_id text, model text, settings text not null default '{}',
+      message_count bigint not null default 0, turn_count bigint not null default 0, input_tokens bigint not null default 0, output_tokens bigint not null default 0,
+      cache_read_tokens bigint not null default 0, cache_write_tokens bigint not null default 0, reasoning_tokens bigint not null default 0)`,
+    'create unique index sessions_title on sessions (title) where title is not null',
+    'create index sessions_active on sessions (active_at)',
+    'create table bindings (session_key text primary key, session_id text not null, account text not null, target text not null, updated_at bigint not null)',
+    'create index bindings_session on bindings (session_id)',
+    `create table messages (
+      id ${identity(engine)}, session_id text not null, turn_id bigint, role text not null, content text not null, body text,
+      size bigint not null, active bigint not null default 1, created_at bigint not null)`,
+    'create index messages_session on messages (session_id, active, id)',
+    `create table inbox (
+      id ${identity(engine)}, account text not null, chat_id text not null, kind text not null, native_id text not null, class text not null,
+      lane text, session_id text, session_key text, event text not null, state text not null, reason text, decisions text not null,
+      turn_id bigint, message_id bigint, received_at bigint not null, done_at bigint)`,
+    'create unique index inbox_native on inbox (account, chat_id, native_id, kind)',
+    'create index inbox_lane on inbox (lane, state, id)',
+    'create index inbox_state on inbox (state, class, id)',
+    'create index inbox_turn on inbox (turn_id)',
+    'create index inbox_received on inbox (received_at)',
+    `create table lanes (
+      lane text primary key, kind text not null, has_work bigint not null, ready_at bigint not null, owner text, lease_until bigint not null,
+      fence bigint not null, stops bigint not null)`,
+    'create index lanes_work on lanes (has_work, kind, ready_at)',
+    'create index lanes_owner on lanes (owner)',
+    `create table turns (
+      id ${identity(engine)}, session_id text not null, lane text not null, state text not null, attempts bigint not null, target text not null, preview text,
+      exit_reason text, error text, model text, input_tokens bigint not null default 0, output_tokens bigint not null default 0, started_at bigint not null, ended_at bigint)`,
+    'create index turns_lane on turns (lane, state)',
+    'create index turns_session on turns (session_id, id)',
+    'create index turns_started on turns (started_at)',
+    `create table outbox (
+      id ${identity(engine)}, key text not null, lane text not null, account text not null, chat_id text not null, target text not null, payload text not null,
+      state text not null, attempts bigint not null default 0, repeated bigint not null default 0, not_before bigint not null default 0, turn_id bigint, inbox_id bigint,
+      message_ids text, log text not null default '[]', error text, created_at bigint not null, updated_at bigint not null)`,
+    'create unique index outbox_key on outbox (key)',
+    'create index outbox_lane on outbox (lane, state, id)',
+    'create index outbox_state on outbox (state, updated_at)',
+    'create index outbox_turn on outbox (turn_id)',
+    'create index outbox_inbox on outbox (inbox_id)',
+    'create table gates (scope text primary key, until_ms bigint not null, reason text not null)',
+    'create table dead_targets (account text not null, chat_id text not null, reason text not null, since bigint not null, primary key (account, chat_id))',
+    `create table accounts (
+      account text primary key, identity text, name text, state text not null, error_code text, error text, attempts bigint not null, connected_at bigint,
+      last_event_at bigint, last_alive_at bigint, last_call_at bigint, updated_at bigint not null, owner text, lease_until bigint not null)`,
+    'create table cursors (account text not null, identity text not null, name text not null, value text not null, updated_at bigint not null, primary key (account, identity, name))',
+    'create table account_values (account text not null, key text not null, value text not null, primary key (account, key))',
+    `create table journal (seq ${identity(engine)}, account text not null, stream text not null, key text not null, entry text not null, created_at bigint not null)`,
+    'create unique index journal_key on journal (account, stream, key)',
+    'create index journal_seq on journal (account, seq)',
+    'create index journal_stream on journal (account, stream, seq)',
+    `create table denials (
+      account text not null, user_id text not null, chat_id text not null, kind text not null, reason text not null, count bigint not null,
+      first_at bigint not null, last_at bigint not null, primary key (account, user_id, chat_id, kind, reason))`,
+    ...search(engine),
+  ],
+};
+
+const migrations: readonly Migration[] = [first];
+
+export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
+
+export const pendingMigrations = (from: number, engine: Engine): readonly { version: number; statements: readonly string[] }[] =>
+  migrations.filter((step) => step.version > from).map((step) => ({ version: step.version, statements: step.statements(engine) }));

@@ -1,0 +1,147 @@
+import { sql } from 'kysely';
+import type { OutboundMessage } from '../core/message.ts';
+import { enqueueLane, outLane } from './lanes.ts';
+import type { OutboxState } from './schema.ts';
+import type { Reading, Writing } from './store.ts';
+
+/** What a delivery does. `finishes` names a live preview that gets its final text; when that message is gone, it is sent anew. */
+export interface Delivery {
+  readonly message: OutboundMessage;
+  readonly finishes?: string;
+  /** Texts that follow as messages of their own, because the platform found the whole too long. */
+  readonly rest?: readonly string[];
+}
+
+export interface Attempt {
+  readonly atMs: number;
+  readonly outcome: string;
+  readonly detail?: string;
+}
+
+export interface OutboxItem {
+  readonly id: number;
+  readonly delivery: Delivery;
+  readonly state: OutboxState;
+  readonly attempts: number;
+  readonly repeated: boolean;
+  readonly log: readonly Attempt[];
+  readonly createdAtMs: number;
+  /** How long it still has to wait; zero or less when it may go. */
+  readonly waitMs: number;
+}
+
+/** Enqueues an outward effect in the order of its chat. The same key again is the same effect and changes nothing. */
+export const enqueueDelivery = async (tx: Writing, delivery: Delivery, cause: { turnId?: number; inboxId?: number }): Promise<void> => {
+  const { target, key } = delivery.message;
+  const lane = outLane(target.account, target.chatId);
+  const row = await tx.q
+    .insertInto('outbox')
+    .values({
+      key,
+      lane,
+      account: target.account,
+      chat_id: target.chatId,
+      target: JSON.stringify(target),
+      payload: JSON.stringify(delivery),
+      state: 'pending',
+      turn_id: cause.turnId ?? null,
+      inbox_id: cause.inboxId ?? null,
+      message_ids: null,
+      error: null,
+      created_at: tx.now,
+      updated_at: tx.now,
+    })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row !== undefined) await enqueueLane(tx, { lane, kind: 'out' });
+};
+
+/** The oldest delivery of a lane that is not settled. */
+export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem | undefined> => {
+  const row = await db.q
+    .selectFrom('outbox')
+    .select(['id', 'payload', 'state', 'attempts', 'repeated', 'log', 'created_at', sql<number>`not_before - ${db.now}`.as('wait_ms')])
+    .where('lane', '=', lane)
+    .where('state', 'in', ['pending', 'sending', 'unknown'])
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    delivery: JSON.parse(row.payload) as Delivery,
+    state: row.state,
+    attempts: row.attempts,
+    repeated: row.repeated === 1,
+    log: JSON.parse(row.log) as Attempt[],
+    createdAtMs: row.created_at,
+    waitMs: Number(row.wait_ms),
+  };
+};
+
+export const hasOpenDeliveries = async (db: Reading, lane: string): Promise<boolean> => {
+  const row = await db.q.selectFrom('outbox').select('id').where('lane', '=', lane).where('state', 'in', ['pending', 'sending', 'unknown']).limit(1).executeTakeFirst();
+  return row !== undefined;
+};
+
+/** Written before the call, so that after a crash the row is known to have an open outcome. */
+export const markSending = async (tx: Writing, id: number): Promise<void> => {
+  await tx.q.updateTable('outbox').set((eb) => ({ state: 'sending', attempts: eb('attempts', '+', 1), updated_at: tx.now })).where('id', '=', id).execute();
+};
+
+export interface Settlement {
+  readonly state: OutboxState;
+  readonly log: readonly Attempt[];
+  readonly messageIds?: readonly string[];
+  readonly error?: string;
+  readonly delayMs?: number;
+  /** Takes the attempt back: waiting for a rate limit or shutting down is not one. */
+  readonly uncounted?: boolean;
+  readonly repeated?: boolean;
+  readonly delivery?: Delivery;
+}
+
+const longestLog = 20;
+
+export const settleDelivery = async (tx: Writing, id: number, settlement: Settlement): Promise<void> => {
+  await tx.q
+    .updateTable('outbox')
+    .set((eb) => ({
+      state: settlement.state,
+      log: JSON.stringify(settlement.log.slice(-longestLog)),
+      error: settlement.error ?? null,
+      not_before: sql<number>`${tx.now} + ${settlement.delayMs ?? 0}`,
+      updated_at: tx.now,
+      ...(settlement.messageIds !== undefined && { message_ids: JSON.stringify(settlement.messageIds) }),
+      ...(settlement.uncounted === true && { attempts: eb('attempts', '-', 1) }),
+      ...(settlement.repeated === true && { repeated: 1 }),
+      ...(settlement.delivery !== undefined && { payload: JSON.stringify(settlement.delivery) }),
+    }))
+    .where('id', '=', id)
+    .execute();
+};
+
+export const outboxCounts = async (db: Reading): Promise<Readonly<Record<string, number>>> => {
+  const rows = await db.q
+    .selectFrom('outbox')
+    .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
+    .where('state', 'in', ['pending', 'sending', 'unknown', 'failed'])
+    .groupBy('state')
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.state, Number(row.count)]));
+};
+
+export interface FailedDelivery {
+  readonly id: number;
+  readonly account: string;
+  readonly chatId: string;
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly updatedAtMs: number;
+}
+
+export const failedDeliveries = async (db: Reading, limit: number): Promise<FailedDelivery[]> => {
+  const rows = await db.q.selectFrom('outbox').select(['id', 'account', 'chat_id', 'error', 'attempts', 'updated_at']).where('state', '=', 'failed').orderBy('updated_at', 'desc').limit(limit).execute();
+  return rows.map((row) => ({ id: row.id, account: row.account, chatId: row.chat_id, error: row.error, attempts: row.attempts, updatedAtMs: row.updated_at }));
+};

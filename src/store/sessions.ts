@@ -1,0 +1,196 @@
+import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { ChatType, Target } from '../core/message.ts';
+import type { Usage } from '../core/transcript.ts';
+import type { SessionRow } from './schema.ts';
+import type { Reading, Writing } from './store.ts';
+
+export interface Binding {
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  readonly target: Target;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly agent: string;
+  readonly account: string;
+  readonly chatType: ChatType;
+  readonly userId: string | null;
+  readonly title: string | null;
+  readonly createdAtMs: number;
+  readonly activeAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly endReason: string | null;
+  readonly parentId: string | null;
+  readonly model: string | null;
+  readonly settings: SessionSettings;
+  readonly messageCount: number;
+  readonly turnCount: number;
+  readonly usage: Usage;
+}
+
+/** What a person set for one conversation. */
+export interface SessionSettings {
+  readonly busyMode?: 'interrupt' | 'queue' | 'steer';
+  readonly model?: string;
+}
+
+/** Why a conversation ended. */
+export type EndReason = 'new' | 'idle' | 'daily' | 'switched' | 'branched';
+
+export interface NewSession {
+  readonly id: string;
+  readonly agent: string;
+  readonly account: string;
+  readonly chatType: ChatType;
+  readonly userId?: string;
+  readonly parentId?: string;
+  readonly title?: string;
+}
+
+const toSession = (row: Selectable<SessionRow>): Session => ({
+  id: row.id,
+  agent: row.agent,
+  account: row.account,
+  chatType: row.chat_type as ChatType,
+  userId: row.user_id,
+  title: row.title,
+  createdAtMs: row.created_at,
+  activeAtMs: row.active_at,
+  endedAtMs: row.ended_at,
+  endReason: row.end_reason,
+  parentId: row.parent_id,
+  model: row.model,
+  settings: JSON.parse(row.settings) as SessionSettings,
+  messageCount: row.message_count,
+  turnCount: row.turn_count,
+  usage: {
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cacheReadTokens: row.cache_read_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    reasoningTokens: row.reasoning_tokens,
+  },
+});
+
+export const createSession = async (tx: Writing, session: NewSession): Promise<void> => {
+  await tx.q
+    .insertInto('sessions')
+    .values({
+      id: session.id,
+      agent: session.agent,
+      account: session.account,
+      chat_type: session.chatType,
+      user_id: session.userId ?? null,
+      title: session.title ?? null,
+      created_at: tx.now,
+      active_at: tx.now,
+      ended_at: null,
+      end_reason: null,
+      parent_id: session.parentId ?? null,
+      model: null,
+      settings: '{}',
+    })
+    .execute();
+};
+
+export const findSession = async (db: Reading, id: string): Promise<Session | undefined> => {
+  const row = await db.q.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : toSession(row);
+};
+
+export interface BoundSession extends Binding {
+  readonly activeAtMs: number;
+  readonly nowMs: number;
+  readonly ended: boolean;
+}
+
+/** The conversation that a place continues, if it has one. */
+export const boundSession = async (db: Reading, sessionKey: string): Promise<BoundSession | undefined> => {
+  const row = await db.q
+    .selectFrom('bindings')
+    .innerJoin('sessions', 'sessions.id', 'bindings.session_id')
+    .select(['bindings.session_key', 'bindings.session_id', 'bindings.target', 'sessions.active_at', 'sessions.ended_at', db.now.as('now')])
+    .where('bindings.session_key', '=', sessionKey)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return { sessionKey, sessionId: row.session_id, target: JSON.parse(row.target) as Target, activeAtMs: row.active_at, nowMs: Number(row.now), ended: row.ended_at !== null };
+};
+
+/** Points a place at a conversation. The target is kept so that the place can be reached later. */
+export const bindSession = async (tx: Writing, binding: Binding): Promise<void> => {
+  const values = { session_id: binding.sessionId, account: binding.target.account, target: JSON.stringify(binding.target), updated_at: tx.now };
+  await tx.q
+    .insertInto('bindings')
+    .values({ session_key: binding.sessionKey, ...values })
+    .onConflict((conflict) => conflict.column('session_key').doUpdateSet(values))
+    .execute();
+};
+
+export const endSession = async (tx: Writing, id: string, reason: EndReason): Promise<void> => {
+  await tx.q.updateTable('sessions').set({ ended_at: tx.now, end_reason: reason }).where('id', '=', id).where('ended_at', 'is', null).execute();
+};
+
+export const reopenSession = async (tx: Writing, id: string): Promise<void> => {
+  await tx.q.updateTable('sessions').set({ ended_at: null, end_reason: null, active_at: tx.now }).where('id', '=', id).execute();
+};
+
+/** False when another conversation has this title. */
+export const setTitle = async (tx: Writing, id: string, title: string): Promise<boolean> => {
+  const taken = await tx.q.selectFrom('sessions').select('id').where('title', '=', title).where('id', '!=', id).executeTakeFirst();
+  if (taken !== undefined) return false;
+  await tx.q.updateTable('sessions').set({ title }).where('id', '=', id).execute();
+  return true;
+};
+
+export const changeSettings = async (tx: Writing, id: string, settings: SessionSettings): Promise<void> => {
+  await tx.q.updateTable('sessions').set({ settings: JSON.stringify(settings) }).where('id', '=', id).execute();
+};
+
+export const addTurnTotals = async (tx: Writing, id: string, totals: { usage: Usage; model: string | null }): Promise<void> => {
+  await tx.q
+    .updateTable('sessions')
+    .set((eb) => ({
+      turn_count: eb('turn_count', '+', 1),
+      input_tokens: eb('input_tokens', '+', totals.usage.inputTokens),
+      output_tokens: eb('output_tokens', '+', totals.usage.outputTokens),
+      cache_read_tokens: eb('cache_read_tokens', '+', totals.usage.cacheReadTokens),
+      cache_write_tokens: eb('cache_write_tokens', '+', totals.usage.cacheWriteTokens),
+      reasoning_tokens: eb('reasoning_tokens', '+', totals.usage.reasoningTokens),
+      active_at: tx.now,
+      ...(totals.model !== null && { model: totals.model }),
+    }))
+    .where('id', '=', id)
+    .execute();
+};
+
+export interface SessionFilter {
+  readonly limit: number;
+  readonly account?: string;
+  readonly agent?: string;
+  /** Only conversations of this person. */
+  readonly userId?: string;
+}
+
+export const listSessions = async (db: Reading, filter: SessionFilter): Promise<Session[]> => {
+  let query = db.q.selectFrom('sessions').selectAll();
+  if (filter.account !== undefined) query = query.where('account', '=', filter.account);
+  if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent);
+  if (filter.userId !== undefined) query = query.where('user_id', '=', filter.userId);
+  const rows = await query.orderBy('active_at', 'desc').limit(filter.limit).execute();
+  return rows.map(toSession);
+};
+
+/** By id, by the start of an id, or by exact title; several when the start is ambiguous. */
+export const resolveSessions = async (db: Reading, name: string, limit = 5): Promise<Session[]> => {
+  const exact = await db.q.selectFrom('sessions').selectAll().where((eb) => eb.or([eb('id', '=', name), eb('title', '=', name)])).limit(limit).execute();
+  if (exact.length > 0) return exact.map(toSession);
+  const rows = await db.q.selectFrom('sessions').selectAll().where(sql<boolean>`substr(id, 1, ${name.length}) = ${name}`).orderBy('active_at', 'desc').limit(limit).execute();
+  return rows.map(toSession);
+};
+
+export const bindingsOf = async (db: Reading, sessionId: string): Promise<Binding[]> => {
+  const rows = await db.q.selectFrom('bindings').select(['session_key', 'session_id', 'target']).where('session_id', '=', sessionId).execute();
+  return rows.map((row) => ({ sessionKey: row.session_key, sessionId: row.session_id, target: JSON.parse(row.target) as Target }));
+};

@@ -1,0 +1,100 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
+import { StoreError } from '../core/errors.ts';
+import type { StoreErrorCode } from '../core/errors.ts';
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly returnsRows: boolean;
+}
+
+const maxStatements = 256;
+
+/** https://www.sqlite.org/rescode.html, primary codes. */
+const codes: Readonly<Record<number, StoreErrorCode>> = { 5: 'busy', 6: 'busy', 8: 'unwritable', 10: 'unavailable', 11: 'corrupt', 13: 'full', 14: 'unwritable', 26: 'corrupt' };
+
+const sentences: Readonly<Record<StoreErrorCode, string>> = {
+  busy: 'the database is locked by another process',
+  unwritable: 'the database file cannot be written',
+  unavailable: 'the disk reported an error',
+  corrupt: 'the database file is damaged',
+  full: 'the disk is full',
+  newer: 'the database was written by a newer version',
+  lane_lost: 'another owner has taken over',
+  failed: 'a database statement failed',
+};
+
+export const sqliteError = (error: unknown): StoreError => {
+  if (error instanceof StoreError) return error;
+  const errcode = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+  const code = (errcode === undefined ? undefined : codes[errcode]) ?? 'failed';
+  const detail = code === 'failed' && error instanceof Error ? `: ${error.message}` : '';
+  return new StoreError(code, `${sentences[code]}${detail}`, { cause: error });
+};
+
+/** One connection to one file. Statements are prepared once. */
+class Connection implements DatabaseConnection {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, Prepared>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return Promise.resolve(this.#execute<R>(query));
+    } catch (error) {
+      return Promise.reject(sqliteError(error));
+    }
+  }
+
+  // oxlint-disable-next-line require-yield -- rows are small here; callers page instead of streaming
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new StoreError('failed', 'streaming queries are not used');
+  }
+
+  #execute<R>(query: CompiledQuery): QueryResult<R> {
+    const { statement, returnsRows } = this.#prepare(query.sql);
+    const parameters = query.parameters as SQLInputValue[];
+    if (returnsRows) return { rows: statement.all(...parameters) as R[] };
+    const { changes, lastInsertRowid } = statement.run(...parameters);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare(sql);
+    const prepared = { statement, returnsRows: statement.columns().length > 0 };
+    if (this.#statements.size >= maxStatements) {
+      const oldest = this.#statements.keys().next().value;
+      if (oldest !== undefined) this.#statements.delete(oldest);
+    }
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}
+
+/** Kysely over an open `node:sqlite` database. Transactions are the store's, so the driver's own are refused. */
+export const sqliteDialect = (db: DatabaseSync): Dialect => {
+  const connection = new Connection(db);
+  const refuse = (): Promise<never> => Promise.reject(new StoreError('failed', 'transactions are opened by Store.write'));
+  const driver: Driver = {
+    init: () => Promise.resolve(),
+    acquireConnection: () => Promise.resolve(connection),
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    releaseConnection: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
+  };
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+};

@@ -1,0 +1,95 @@
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../core/errors.ts';
+import { newerSchema, pendingMigrations, schemaVersion } from './migrations.ts';
+import { sqliteError } from './sqlite-dialect.ts';
+
+const connect = (path: string, readOnly: boolean): DatabaseSync => {
+  const db = new DatabaseSync(path, { readOnly, timeout: 5000, enableForeignKeyConstraints: false });
+  try {
+    if (!readOnly) {
+      db.exec('pragma journal_mode = wal');
+      // A commit must survive a power cut: an acknowledged message exists nowhere else.
+      db.exec('pragma synchronous = full');
+      db.exec('pragma wal_autocheckpoint = 2000');
+      db.exec('pragma journal_size_limit = 67108864');
+    }
+    db.exec('pragma temp_store = memory');
+    db.exec('pragma cache_size = -8192');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
+const readVersion = (db: DatabaseSync): number => {
+  const table = db.prepare("select 1 from sqlite_master where type = 'table' and name = 'meta'").get();
+  if (table === undefined) return 0;
+  const row = db.prepare("select value from meta where key = 'schema_version'").get();
+  return row === undefined ? 0 : Number(row['value']);
+};
+
+const migrate = (db: DatabaseSync, path: string): void => {
+  if (readVersion(db) === schemaVersion) return;
+  db.exec('begin immediate');
+  try {
+    const version = readVersion(db);
+    if (version > schemaVersion) throw newerSchema(path, version);
+    db.exec('create table if not exists meta (key text primary key, value text not null)');
+    for (const step of pendingMigrations(version, 'sqlite')) {
+      for (const statement of step.statements) db.exec(statement);
+      db.prepare("insert into meta (key, value) values ('schema_version', ?) on conflict (key) do update set value = excluded.value").run(String(step.version));
+    }
+    db.exec('commit');
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback');
+    throw error;
+  }
+};
+
+const damaged = (path: string, detail: string, cause?: unknown): StoreError =>
+  new StoreError(
+    'corrupt',
+    `${path} is damaged (${detail}). Stop every hermes process, keep a copy of the file, then either restore a backup or save what is readable with: sqlite3 '${path}' .recover | sqlite3 '${path}.recovered'`,
+    { cause },
+  );
+
+const unwritable = (path: string, cause: unknown): StoreError =>
+  new StoreError('unwritable', `${path} cannot be opened for writing. Check the owner and the permissions of the file and its folder.`, { cause });
+
+const check = (db: DatabaseSync, path: string): void => {
+  const rows = db.prepare('pragma quick_check(1)').all();
+  const verdict = rows[0] === undefined ? 'no answer' : String(Object.values(rows[0])[0]);
+  if (verdict !== 'ok') throw damaged(path, verdict.replaceAll(/\s+/g, ' '));
+};
+
+/** SQLite would open a file it may not write for reading, and gives its -wal and -shm the mode that the file has. */
+const prepareFile = (path: string): void => {
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+};
+
+/** A connection for writing, to a file that only its owner may read and whose schema is up to date. */
+export const openForWriting = (path: string, checkIntegrity: boolean): DatabaseSync => {
+  prepareFile(path);
+  let db: DatabaseSync | undefined;
+  try {
+    db = connect(path, false);
+    if (checkIntegrity) check(db, path);
+    migrate(db, path);
+    return db;
+  } catch (error) {
+    db?.close();
+    if (error instanceof StoreError) throw error;
+    const failure = sqliteError(error);
+    if (failure.code === 'corrupt') throw damaged(path, 'not a readable SQLite database', error);
+    throw failure.code === 'unwritable' ? unwritable(path, error) : failure;
+  }
+};
+
+export const openForReading = (path: string): DatabaseSync => connect(path, true);

@@ -1,0 +1,163 @@
+import { EventEmitter } from 'node:events';
+import type { DatabaseSync } from 'node:sqlite';
+import { Kysely, sql } from 'kysely';
+import { StoreError } from '../core/errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { InFlight } from './in-flight.ts';
+import type { Tables } from './schema.ts';
+import { sqliteDialect, sqliteError } from './sqlite-dialect.ts';
+import { openForReading, openForWriting } from './sqlite-file.ts';
+import type { Channel, Reading, Store, Writing } from './store.ts';
+
+interface Job {
+  run(): Promise<void>;
+  settle(): void;
+  fail(error: StoreError): void;
+}
+
+interface Notice {
+  readonly channel: Channel;
+  readonly payload: string;
+}
+
+/** At most this many waiting transactions share one commit, so that nobody waits long for the others. */
+const maxGroup = 64;
+
+export interface SqliteOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  /** Reads the whole file once. The gateway does at its start; short-lived commands do not. */
+  readonly checkIntegrity: boolean;
+  /** Told about every notification made here, so that other processes on the same file can be woken. */
+  readonly onNotify?: (channel: Channel, payload: string) => void;
+}
+
+/**
+ * The embedded store. Reads have a connection of their own and see only what is committed. Writes queue up, and those that wait
+ * together share one commit (each in its own savepoint), so that a slow disk costs once per group instead of once per write.
+ */
+export class SqliteStore implements Store {
+  readonly engine = 'sqlite';
+  readonly #writer: DatabaseSync;
+  readonly #reader: DatabaseSync;
+  readonly #writing: Kysely<Tables>;
+  readonly #reading: Kysely<Tables>;
+  readonly #clock: Clock;
+  readonly #emitter = new EventEmitter();
+  readonly #queue: Job[] = [];
+  readonly #reads = new InFlight();
+  readonly #onNotify: ((channel: Channel, payload: string) => void) | undefined;
+  #draining: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: SqliteOptions) {
+    this.#writer = openForWriting(options.path, options.checkIntegrity);
+    this.#reader = openForReading(options.path);
+    this.#writing = new Kysely<Tables>({ dialect: sqliteDialect(this.#writer, 'in transactions') });
+    this.#reading = new Kysely<Tables>({ dialect: sqliteDialect(this.#reader, 'anywhere') });
+    this.#clock = options.clock;
+    this.#onNotify = options.onNotify;
+    this.#emitter.setMaxListeners(0);
+  }
+
+  read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(closedError());
+    return this.#reads.add(work({ engine: 'sqlite', q: this.#reading, now: this.#now() }));
+  }
+
+  write<T>(work: (writing: Writing) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(closedError());
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push(this.#job(work, resolve, reject));
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  listen(channel: Channel, listener: (payload: string) => void): Disposable {
+    this.#emitter.on(channel, listener);
+    return { [Symbol.dispose]: () => void this.#emitter.off(channel, listener) };
+  }
+
+  /** A notification that another process sent. */
+  deliver(channel: Channel, payload: string): void {
+    this.#emitter.emit(channel, payload);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#draining;
+    await this.#reads.settled();
+    this.#reader.close();
+    this.#writer.close();
+  }
+
+  #now(): Reading['now'] {
+    return sql<number>`${this.#clock.now()}`;
+  }
+
+  #job<T>(work: (writing: Writing) => Promise<T>, resolve: (value: T) => void, reject: (error: unknown) => void): Job {
+    let outcome: { value: T } | undefined;
+    let failure: unknown;
+    const notices: Notice[] = [];
+    const notify = (channel: Channel, payload: string): void => void notices.push({ channel, payload });
+    return {
+      run: async () => {
+        this.#writer.exec('savepoint job');
+        try {
+          outcome = { value: await work({ engine: 'sqlite', q: this.#writing, now: this.#now(), notify }) };
+          this.#writer.exec('release job');
+        } catch (error) {
+          failure = error;
+          outcome = undefined;
+          // A full disk or an I/O error may have made SQLite roll the whole transaction back by itself.
+          if (!this.#writer.isTransaction) throw error;
+          this.#writer.exec('rollback to job');
+          this.#writer.exec('release job');
+        }
+      },
+      settle: () => {
+        if (outcome === undefined) {
+          reject(failure);
+          return;
+        }
+        resolve(outcome.value);
+        // Apart from the group, so that a listener that throws takes nobody else's result with it.
+        if (notices.length > 0) queueMicrotask(() => this.#announce(notices));
+      },
+      fail: (error) => reject(failure ?? error),
+    };
+  }
+
+  #announce(notices: readonly Notice[]): void {
+    for (const { channel, payload } of notices) {
+      this.#emitter.emit(channel, payload);
+      this.#onNotify?.(channel, payload);
+    }
+  }
+
+  async #drain(): Promise<void> {
+    do {
+      // Whoever writes until then joins the group, and between two groups timers, sockets and signals get their turn.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      await this.#commitGroup(this.#queue.splice(0, maxGroup));
+    } while (this.#queue.length > 0);
+    this.#draining = undefined;
+  }
+
+  async #commitGroup(group: readonly Job[]): Promise<void> {
+    try {
+      this.#writer.exec('begin immediate');
+      for (const job of group) await job.run();
+      this.#writer.exec('commit');
+    } catch (error) {
+      const failure = sqliteError(error);
+      for (const job of group) job.fail(failure);
+      if (this.#writer.isTransaction) this.#writer.exec('rollback');
+      return;
+    }
+    for (const job of group) job.settle();
+  }
+}
+
+const closedError = (): StoreError => new StoreError('unavailable', 'the store is closed');
