@@ -1,5 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, ErrorCode, Node, Pair, YAMLMap } from 'yaml';
+import { hideReferences, unhideReferences } from './flow-references.ts';
 import { problemAt } from './problem.ts';
 import type { Origin, Problem, SettingPath } from './problem.ts';
 import { emptyMap } from './setting-node.ts';
@@ -57,7 +58,8 @@ export const parseYaml = (text: string, file: string): ParsedYaml => {
   const problem = (offset: number, message: string): Problem =>
     problemAt({ kind: 'file', file, ...place(offset), path: [] }, [], { code: 'syntax', message });
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: true, logLevel: 'silent' });
+    // The library compares every key with every other; `convert` finds repeated keys in one pass.
+    const document = parseDocument(hideReferences(text), { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true, logLevel: 'error' });
     const faults = [...document.errors, ...document.warnings];
     if (faults.length > 0) return { ok: false, problems: faults.slice(0, 10).map((fault) => problem(fault.pos[0], sentences[fault.code])) };
     const start: Origin = { kind: 'file', file, line: 1, column: 1, path: [] };
@@ -82,6 +84,8 @@ interface Step {
 
 const convert = (document: Document.Parsed, originAt: OriginAt): SettingNode => {
   let nodes = 0;
+  // In document order an alias means the latest anchor of its name; the library walks the whole document for each.
+  const anchors = new Map<string, Node>();
   const refuse = (node: Node | null, path: SettingPath, message: string): never => {
     throw new Refusal(problemAt(originAt(node?.range?.[0] ?? 0, path), path, { code: 'syntax', message }));
   };
@@ -91,9 +95,10 @@ const convert = (document: Document.Parsed, originAt: OriginAt): SettingNode => 
     if (nodes > maxNodes || step.depth > maxDepth) refuse(node, step.path, 'nested too deeply, or repeated too often by aliases');
     const at = originAt(node?.range?.[0] ?? 0, step.path);
     if (isAlias(node)) {
-      const target = node.resolve(document);
+      const target = anchors.get(node.source);
       return target === undefined ? refuse(node, step.path, sentences.BAD_ALIAS) : visit(target, { ...step, depth: step.depth + 1 });
     }
+    if (node !== null && 'anchor' in node && node.anchor !== undefined) anchors.set(node.anchor, node);
     if (isMap(node)) return { kind: 'map', entries: entriesOf(node, step), at: step.keyAt ?? at };
     if (isSeq(node)) {
       const items = node.items.map((item, index) => visit(item as Node | null, { path: [...step.path, index], depth: step.depth + 1 }));
@@ -103,16 +108,16 @@ const convert = (document: Document.Parsed, originAt: OriginAt): SettingNode => 
     const { value } = node;
     if (value === null || value === undefined) return { kind: 'scalar', value: null, at: step.keyAt ?? at };
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return refuse(node, step.path, 'this kind of value is not known here');
-    return { kind: 'scalar', value, ...(node.source !== undefined && { source: node.source }), at };
+    return { kind: 'scalar', value: typeof value === 'string' ? unhideReferences(value) : value, ...(node.source !== undefined && { source: node.source }), at };
   };
 
   const entriesOf = (map: YAMLMap, step: Step): Map<string, MapEntry> => {
     const entries = new Map<string, MapEntry>();
     const merged: [string, MapEntry][] = [];
     for (const pair of map.items as Pair<Node, Node | null>[]) {
-      const keyNode = isAlias(pair.key) ? pair.key.resolve(document) : pair.key;
+      const keyNode = isAlias(pair.key) ? anchors.get(pair.key.source) : pair.key;
       if (!isScalar(keyNode)) return refuse(pair.key, step.path, sentences.NON_STRING_KEY);
-      const name = String(keyNode.source ?? keyNode.value);
+      const name = unhideReferences(String(keyNode.source ?? keyNode.value));
       if (keyNode.value === null || name === '') return refuse(pair.key, step.path, 'a key is missing in front of the colon');
       const path = [...step.path, name];
       const keyAt = originAt(pair.key.range?.[0] ?? 0, path);

@@ -48,7 +48,8 @@ export interface AccountReading {
 export const accountSchema = (platform: PlatformFacts): z.ZodObject => z.object({ ...platform.options.shape, ...accountOptions.shape });
 
 interface Block {
-  readonly name: string;
+  /** Undefined for the default account. */
+  readonly name: string | undefined;
   readonly path: SettingPath;
   readonly map: MapNode;
   readonly problems: readonly Problem[];
@@ -58,25 +59,29 @@ interface Block {
 export const readAccounts = (platform: PlatformFacts, written: readonly MapEntry[], variables: Variables): readonly AccountReading[] => {
   const schema = accountSchema(platform);
   const path = ['platforms', platform.name];
-  const outer = written.map((entry) => readBlock(entry, schema, { name: 'default', path })).reduce<Block | undefined>(mergeBlocks, undefined);
+  const outer = written
+    .filter(({ value }) => !isNothing(value))
+    .map((entry) => readBlock(entry, schema, { name: undefined, path }))
+    .reduce<Block | undefined>(mergeBlocks, undefined);
   const further = outer?.map.entries.get('accounts');
-  const own: Block | undefined = outer && { ...outer, map: without(outer.map, 'accounts') };
-  const context: ReadContext = { variables, overlay: true, platform: platform.name, path };
-  const off = own !== undefined && isOff(own, schema, context);
-  const blocks: Block[] = further === undefined ? [] : furtherBlocks(further, schema, path);
+  const own = outer === undefined ? undefined : { ...outer, map: without(outer.map, 'accounts') };
   const first = defaultBlock(platform, own, { shared: further !== undefined, variables });
-  if (first !== undefined) blocks.unshift(first);
+  const blocks = [...(first === undefined ? [] : [first]), ...(further === undefined ? [] : furtherBlocks(further, schema, path))];
+  const context: ReadContext = { variables, overlay: true, platform: platform.name, path };
+  const allOff = own !== undefined && isOff(own, schema, context);
   return blocks.map((block) => {
-    const reading = readAccount(platform, block, { ...context, overlay: block.name === 'default', path: block.path });
-    return off && reading.outcome.state === 'ready' ? { ...reading, outcome: { state: 'off' } } : reading;
+    const reading = readAccount(platform, block, { ...context, overlay: block.name === undefined, path: block.path });
+    return allOff ? { ...reading, outcome: { state: 'off' } } : reading;
   });
 };
+
+const isNothing = (node: SettingNode): boolean => node.kind === 'scalar' && node.value === null;
 
 /** `enabled` beside `accounts` speaks of the platform as a whole and makes no account by itself. */
 const defaultBlock = (platform: PlatformFacts, own: Block | undefined, facts: { shared: boolean; variables: Variables }): Block | undefined => {
   const isWritten = own !== undefined && (own.problems.length > 0 || !facts.shared || [...own.map.entries.keys()].some((key) => key !== 'enabled'));
   if (!isWritten && !platform.alwaysOn && !hasCredential(platform, facts.variables)) return undefined;
-  return own ?? { name: 'default', path: ['platforms', platform.name], map: emptyMap({ kind: 'default' }), problems: [] };
+  return own ?? { name: undefined, path: ['platforms', platform.name], map: emptyMap({ kind: 'default' }), problems: [] };
 };
 
 /** Whether the environment holds what the platform logs in with: a secret of its own, or for a platform without secrets any of its variables. */
@@ -89,19 +94,19 @@ const hasCredential = (platform: PlatformFacts, variables: Variables): boolean =
 const without = (map: MapNode, key: string): MapNode => ({ ...map, entries: new Map([...map.entries].filter(([name]) => name !== key)) });
 
 /** Puts the keys of `extra` beside it; a key in both places counts where it stands outside. */
-const readBlock = (entry: MapEntry, schema: z.ZodObject, place: { name: string; path: SettingPath }): Block => {
+const readBlock = (entry: MapEntry, schema: z.ZodObject, place: Pick<Block, 'name' | 'path'>): Block => {
   const problems: Problem[] = [];
   const at: Origin = entry.keyAt;
   const complain = (node: SettingNode, path: SettingPath): void => {
     problems.push(problemAt(node.at, writtenPath(node.at, path), { code: 'invalid', message: 'must be a mapping' }));
   };
   if (entry.value.kind !== 'map') {
-    if (entry.value.kind === 'list' || entry.value.value !== null) complain(entry.value, place.path);
+    if (!isNothing(entry.value)) complain(entry.value, place.path);
     return { ...place, map: emptyMap(at), problems };
   }
   const outer = renameAliases(without(entry.value, 'extra'), schema, problems);
   const extra = entry.value.entries.get('extra')?.value;
-  if (extra?.kind === 'list' || (extra?.kind === 'scalar' && extra.value !== null)) complain(extra, [...place.path, 'extra']);
+  if (extra !== undefined && extra.kind !== 'map' && !isNothing(extra)) complain(extra, [...place.path, 'extra']);
   const inner = extra?.kind === 'map' ? renameAliases(extra, schema, problems) : emptyMap(at);
   return { ...place, map: { ...outer, entries: new Map([...inner.entries, ...outer.entries]) }, problems };
 };
@@ -115,12 +120,14 @@ const mergeBlocks = (first: Block | undefined, second: Block): Block =>
 const accountWord = /^[A-Za-z0-9_-]{1,32}$/;
 
 const furtherBlocks = (accounts: MapEntry, schema: z.ZodObject, path: SettingPath): Block[] => {
+  const place = [...path, 'accounts'];
+  if (isNothing(accounts.value)) return [];
   if (accounts.value.kind !== 'map') {
-    const problems = accounts.value.kind === 'scalar' && accounts.value.value === null ? [] : [problemAt(accounts.value.at, [...path, 'accounts'], { code: 'invalid', message: 'must be a mapping of names to accounts' })];
-    return problems.length === 0 ? [] : [{ name: 'accounts', path: [...path, 'accounts'], map: emptyMap(accounts.keyAt), problems }];
+    const problem = problemAt(accounts.value.at, writtenPath(accounts.keyAt, place), { code: 'invalid', message: 'must be a mapping of names to accounts' });
+    return [{ name: 'accounts', path: place, map: emptyMap(accounts.keyAt), problems: [problem] }];
   }
   return [...accounts.value.entries].map(([name, entry]) => {
-    const block = readBlock(entry, schema, { name, path: [...path, 'accounts', name] });
+    const block = readBlock(entry, schema, { name, path: [...place, name] });
     if (accountWord.test(name) && name !== 'default') return block;
     const message = name === 'default' ? 'the default account has no name: put its keys directly below the platform' : 'must be named with letters, digits, - and _ (at most 32)';
     return { ...block, name: isPlainKey(name) ? name : '(…)', problems: [...block.problems, problemAt(entry.keyAt, block.path, { code: 'invalid', message })] };
@@ -138,17 +145,15 @@ const isOff = (block: Block, schema: z.ZodObject, context: ReadContext): boolean
 
 const readAccount = (platform: PlatformFacts, block: Block, context: ReadContext): AccountReading => {
   const schema = accountSchema(platform);
-  const name = block.name === 'default' && context.overlay ? undefined : block.name;
-  const account = name === undefined ? platform.name : `${platform.name}@${name}`;
-  const base = { account, platform: platform.name, path: block.path, schema };
+  const account = accountName(platform.name, block.name);
   const settled = settleSetting(block.map, schema, context);
-  const reading = { ...base, node: settled.node };
-  if (block.problems.length === 0 && isOff(block, schema, context)) return { ...reading, outcome: { state: 'off' } };
+  const reading = { account, platform: platform.name, path: block.path, schema, node: settled.node };
+  if (isOff(block, schema, context)) return { ...reading, outcome: { state: 'off' } };
   const common = checkSetting(only(settled.node, accountOptions), accountOptions, context);
   const options = checkSetting(only(settled.node, platform.options), platform.options, context);
   const problems = onePerSetting([...block.problems, ...settled.problems, ...(common.ok ? [] : common.problems), ...(options.ok ? [] : options.problems)]);
   if (problems.length > 0 || !common.ok || !options.ok) return { ...reading, outcome: { state: 'broken', problems } };
-  return { ...reading, outcome: { state: 'ready', config: { account: accountName(platform.name, name), platform: platform.name, common: common.value, options: options.value } } };
+  return { ...reading, outcome: { state: 'ready', config: { account, platform: platform.name, common: common.value, options: options.value } } };
 };
 
 /** The part of an account's block that one of its two schemas knows. */

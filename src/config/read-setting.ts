@@ -28,7 +28,7 @@ export const fillIn = (node: SettingNode, variables: Variables, problems: Proble
       const message = unset.length === 1 ? `the variable ${unset[0]} is not set; set it, or write \${${unset[0]}:-default}` : `the variables ${unset.join(', ')} are not set`;
       problems.push(problemAt(scalar.at, writtenPath(scalar.at, []), { code: 'unset_variable', message }));
     }
-    return { ...scalar, value: text, ...(used.some(soundsSecret) && { secret: true }) };
+    return { ...scalar, value: text, ...(used.length > 0 && { filled: true }), ...(used.some(soundsSecret) && { secret: true }) };
   });
 
 export interface SettledSetting {

@@ -7,6 +7,8 @@ export interface ScalarNode {
   readonly source?: string;
   readonly at: Origin;
   readonly secret?: boolean;
+  /** The text holds the value of a variable, so the file itself does not hold it. */
+  readonly filled?: boolean;
 }
 
 export interface ListNode {

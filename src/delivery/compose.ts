@@ -18,6 +18,8 @@ export interface Outgoing {
   readonly quiet?: boolean;
   /** The live preview that the first part replaces. */
   readonly finishes?: string;
+  /** Every part is attached to the message it answers, not only the first. */
+  readonly anchorAll?: boolean;
 }
 
 /** The messages that show a text on a platform, each within its limit with room for the mark of a repeat. */
@@ -30,7 +32,7 @@ export const composeDeliveries = (platform: Platform, out: Outgoing): Delivery[]
     const last = i === parts.length - 1;
     const message: OutboundMessage = {
       key: parts.length === 1 ? out.key : `${out.key}:${i + 1}`,
-      target: i === 0 ? out.target : withoutAnchor(out.target),
+      target: i === 0 || out.anchorAll === true ? out.target : withoutAnchor(out.target),
       text,
       ...(last && out.media !== undefined && { media: out.media }),
       ...(last && out.choices !== undefined && { choices: out.choices }),
@@ -40,8 +42,7 @@ export const composeDeliveries = (platform: Platform, out: Outgoing): Delivery[]
   });
 };
 
-/** Further parts stand below the first one; only that is attached to the person's message. */
-const withoutAnchor = (target: Target): Target => {
+export const withoutAnchor = (target: Target): Target => {
   const { replyTo: _replyTo, ...rest } = target;
   return rest;
 };

@@ -6,6 +6,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Webhook } from '../platforms/contract.ts';
 import type { HttpEnv } from './client.ts';
+import { copyRequest } from './copy-request.ts';
 import { newFailureLimiter } from './failure-limiter.ts';
 import { healthRoutes } from './health.ts';
 import type { Readiness } from './health.ts';
@@ -39,7 +40,7 @@ const maxBytes = { small: 16 * 1024, webhook: 8 * 1024 * 1024, login: 64 * 1024 
 const forward = (c: Context<HttpEnv>, webhook: Webhook, prefix: string): Response | Promise<Response> => {
   const url = new URL(c.req.url);
   url.pathname = url.pathname.slice(prefix.length) || '/';
-  return webhook.routes.fetch(new Request(url, c.req.raw), c.env);
+  return webhook.routes.fetch(copyRequest(c.req.raw, { url }), c.env);
 };
 
 const mount = (deps: HttpDeps, guard: Webhook['guard'], base: string) => async (c: Context<HttpEnv>): Promise<Response> => {

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import { copyRequest } from './copy-request.ts';
 
 const counted = (body: ReadableStream<Uint8Array>, maxBytes: number, onExceeded: () => void): ReadableStream<Uint8Array> => {
   let bytes = 0;
@@ -27,8 +28,7 @@ export const limitBody =
     const body = c.req.raw.body;
     if (body === null) return next();
     let exceeded = false;
-    const init = { body: counted(body, maxBytes, () => (exceeded = true)), duplex: 'half' };
-    c.req.raw = new Request(c.req.raw, init);
+    c.req.raw = copyRequest(c.req.raw, { body: counted(body, maxBytes, () => (exceeded = true)) });
     await next();
     if (exceeded) c.res = tooLarge();
     return undefined;

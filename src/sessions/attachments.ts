@@ -65,7 +65,7 @@ const fetchOne = async (options: AttachmentOptions, adapter: Adapter, media: Med
   try {
     const body = await adapter.media.open(media, signal);
     const maxBytes = Math.min(options.maxBytes, adapter.media.maxDownloadBytes);
-    await pipeline(Readable.fromWeb(body), limitBytes(maxBytes), createWriteStream(partial, { mode: 0o600 }), { signal });
+    await pipeline(Readable.from(body), limitBytes(maxBytes), createWriteStream(partial, { mode: 0o600 }), { signal });
     await rename(partial, join(folder, name));
   } catch (error) {
     await rm(partial, { force: true });

@@ -1,7 +1,7 @@
-import { replyTarget } from '../core/message.ts';
+import type { InboundEvent, Target } from '../core/message.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { closeTurnItems, joinTurn, setTranscriptRow, turnItems, waitingItems } from '../store/inbox.ts';
-import { laneHoldMs, releaseLane } from '../store/lanes.ts';
+import { heldLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
 import { findSession } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
@@ -25,6 +25,8 @@ export interface BegunTurn {
   readonly inboxIds: readonly number[];
   readonly resumed: boolean;
   readonly firstReceivedMs: number;
+  /** How often the lane had been asked to stop when the turn began. */
+  readonly stops: number;
 }
 
 export type Begun = BegunTurn | { readonly type: 'wait'; readonly ms: number | undefined };
@@ -33,6 +35,10 @@ export interface BeginPolicy {
   readonly maxAttempts: number;
   busyMode(session: Session): BusyMode;
   isShared(group: ItemGroup): boolean;
+  /** Where the answer to a message goes, and whether it is attached to it. */
+  replyTo(event: InboundEvent): Target;
+  /** Whether every part of a long answer is attached, or only the first. */
+  anchorAll(account: string): boolean;
   platform(account: string): Platform | undefined;
 }
 
@@ -65,7 +71,7 @@ const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Pr
   await enqueueText(tx, platform, { key: `turn:${turn.id}:set_aside`, target: turn.target, text, turnId: turn.id, ...(turn.preview !== null && { finishes: turn.preview.messageId }) });
 };
 
-const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn: RunningTurn; policy: BeginPolicy }): Promise<BegunTurn> => {
+const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn: RunningTurn; policy: BeginPolicy }): Promise<Omit<BegunTurn, 'stops'>> => {
   const { turn, policy } = found;
   await countAttempt(tx, turn.id);
   const items = await turnItems(tx, turn.id);
@@ -80,19 +86,19 @@ const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn
  */
 export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy): Promise<Begun> => {
   const session = await findSession(tx, claim.lane.slice('turn:'.length));
+  const { holdMs, stops } = await heldLane(tx, claim.lane);
   let unfinished = await unfinishedTurn(tx, claim.lane);
   while (unfinished !== undefined && unfinished.attempts >= policy.maxAttempts) {
     await setAside(tx, unfinished, policy);
     unfinished = await unfinishedTurn(tx, claim.lane);
   }
-  if (session !== undefined && unfinished !== undefined) return resume(tx, claim, session, { turn: unfinished, policy });
+  if (session !== undefined && unfinished !== undefined) return { ...(await resume(tx, claim, session, { turn: unfinished, policy })), stops };
   const waiting = session === undefined ? [] : await waitingItems(tx, claim.lane, mostWaiting);
   const last = waiting.at(-1);
   if (session === undefined || last === undefined) {
     await releaseLane(tx, claim, { more: false });
     return { type: 'wait', ms: undefined };
   }
-  const holdMs = await laneHoldMs(tx, claim.lane);
   if (holdMs > 0) {
     await releaseLane(tx, claim, { more: true });
     return { type: 'wait', ms: holdMs };
@@ -100,8 +106,8 @@ export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy):
   const groups = groupItems(waiting);
   const taken = policy.busyMode(session) === 'queue' ? groups.slice(0, 1) : groups;
   const items = taken.flat();
-  const turn = await startTurn(tx, { sessionId: session.id, lane: claim.lane, target: replyTarget((items.at(-1) ?? last).event) });
+  const turn = await startTurn(tx, { sessionId: session.id, lane: claim.lane, target: policy.replyTo((items.at(-1) ?? last).event) });
   await joinTurn(tx, items.map((item) => item.id), turn.id);
   const unwritten = await writeGroups(tx, turn, taken, policy);
-  return { type: 'turn', claim, turn, session, unwritten, inboxIds: items.map((item) => item.id), resumed: false, firstReceivedMs: items[0]?.event.sentAtMs ?? 0 };
+  return { type: 'turn', claim, turn, session, unwritten, inboxIds: items.map((item) => item.id), resumed: false, firstReceivedMs: items[0]?.event.sentAtMs ?? 0, stops };
 };

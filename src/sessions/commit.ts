@@ -2,7 +2,6 @@ import type { TranscriptMessage, Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import type { Outgoing } from '../delivery/compose.ts';
-import type { Platform } from '../platforms/contract.ts';
 import { closeTurnItems } from '../store/inbox.ts';
 import { holdLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
@@ -36,7 +35,7 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
   return store.write(async (tx) => {
     await holdLane(tx, claim, turnLeaseMs);
     for (const message of result.messages) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message);
-    if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy.platform(result.answer.target.account));
+    if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
     await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
     await finishTurn(tx, turn.id, { state: 'done', reason: result.reason, error: result.error, model: result.model, usage: result.usage });
     await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model });
@@ -44,9 +43,10 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
   });
 };
 
-const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Omit<Outgoing, 'key'>, platform: Platform | undefined): Promise<void> => {
+const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Omit<Outgoing, 'key'>, policy: BeginPolicy): Promise<void> => {
+  const platform = policy.platform(answer.target.account);
   if (platform === undefined) throw new Error(`the account ${answer.target.account} has no platform`);
-  await enqueueText(tx, platform, { ...answer, key: `turn:${turn.id}`, turnId: turn.id });
+  await enqueueText(tx, platform, { ...answer, key: `turn:${turn.id}`, turnId: turn.id, anchorAll: policy.anchorAll(answer.target.account) });
 };
 
 /** Stores rows while the turn runs: an assistant message with its tool calls before they run, each result right after. */

@@ -40,6 +40,14 @@ const read = async (db: Reading, account: string, query: { stream?: string; afte
   return rows.map(toEntry);
 };
 
+const tail = async (db: Reading, account: string, query: { stream?: string; before?: number; limit: number }): Promise<JournalRow[]> => {
+  let select = db.q.selectFrom('journal').select(columns).where('account', '=', account);
+  if (query.stream !== undefined) select = select.where('stream', '=', query.stream);
+  if (query.before !== undefined) select = select.where('seq', '<', query.before);
+  const rows = await select.orderBy('seq', 'desc').limit(query.limit).execute();
+  return rows.toReversed().map(toEntry);
+};
+
 const setValue = async (tx: Writing, account: string, pair: { key: string; value: string }): Promise<void> => {
   await tx.q
     .insertInto('account_values')
@@ -48,6 +56,17 @@ const setValue = async (tx: Writing, account: string, pair: { key: string; value
     .execute();
 };
 
+const removeValue = async (tx: Writing, account: string, key: string): Promise<boolean> => {
+  const result = await tx.q.deleteFrom('account_values').where('account', '=', account).where('key', '=', key).executeTakeFirst();
+  return result.numDeletedRows === 1n;
+};
+
+/** No character stands behind it, so it closes the range of keys with a given start. */
+const lastCharacter = '\u{10FFFF}';
+
+const listValues = (db: Reading, account: string, prefix: string): Promise<{ key: string; value: string }[]> =>
+  db.q.selectFrom('account_values').select(['key', 'value']).where('account', '=', account).where('key', '>=', prefix).where('key', '<', prefix + lastCharacter).orderBy('key').execute();
+
 /** What one account keeps across restarts; the shape that adapters know as `AccountData`. */
 export const accountData = (store: Store, account: string) => ({
   get: async (key: string): Promise<string | undefined> => {
@@ -55,19 +74,13 @@ export const accountData = (store: Store, account: string) => ({
     return row?.value;
   },
   set: (key: string, value: string): Promise<void> => store.write((tx) => setValue(tx, account, { key, value })),
-  remove: async (key: string): Promise<void> => {
-    await store.write((tx) => tx.q.deleteFrom('account_values').where('account', '=', account).where('key', '=', key).execute());
-  },
-  list: (prefix: string): Promise<{ key: string; value: string }[]> =>
-    store.read((db) =>
-      db.q.selectFrom('account_values').select(['key', 'value']).where('account', '=', account).where(sql<boolean>`substr(key, 1, ${prefix.length}) = ${prefix}`).orderBy('key').execute(),
-    ),
+  /** Answers whether there was one. */
+  remove: (key: string): Promise<boolean> => store.write((tx) => removeValue(tx, account, key)),
+  list: (prefix: string): Promise<{ key: string; value: string }[]> => store.read((db) => listValues(db, account, prefix)),
   append: (stream: string, key: string, entry: string): Promise<number> => store.write((tx) => append(tx, { account, stream, key, entry })),
   read: (query: { stream?: string; after: number; limit: number }): Promise<JournalRow[]> => store.read((db) => read(db, account, query)),
-  tail: async (stream: string, limit: number): Promise<JournalRow[]> => {
-    const rows = await store.read((db) => db.q.selectFrom('journal').select(columns).where('account', '=', account).where('stream', '=', stream).orderBy('seq', 'desc').limit(limit).execute());
-    return rows.toReversed().map(toEntry);
-  },
+  /** The newest entries, oldest first. */
+  tail: (query: { stream?: string; before?: number; limit: number }): Promise<JournalRow[]> => store.read((db) => tail(db, account, query)),
   watch: (listener: () => void): Disposable =>
     store.listen('journal', (changed) => {
       if (changed === account) listener();

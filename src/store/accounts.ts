@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** `degraded`: connected but silent for too long. `conflict`: somebody else uses the credential. */
@@ -59,7 +59,7 @@ export const allStatus = async (db: Reading): Promise<AccountStatus[]> => {
 
 /** True when this owner may hold the connection: nobody else has it, or its holder went silent. */
 export const leaseAccount = async (tx: Writing, lease: { account: string; owner: string; leaseMs: number }): Promise<boolean> => {
-  const until = sql<number>`${tx.now} + ${lease.leaseMs}`;
+  const until = inMs(tx, lease.leaseMs);
   const row = await tx.q
     .insertInto('accounts')
     .values({

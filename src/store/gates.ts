@@ -1,13 +1,18 @@
 import { sql } from 'kysely';
+import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** Keeps what a platform said about waiting, so that a restart does not forget it. The later end wins. */
 export const closeGate = async (tx: Writing, gate: { scope: string; forMs: number; reason: string }): Promise<void> => {
-  const until = sql<number>`${tx.now} + ${gate.forMs}`;
   await tx.q
     .insertInto('gates')
-    .values({ scope: gate.scope, until_ms: until, reason: gate.reason })
-    .onConflict((conflict) => conflict.column('scope').doUpdateSet({ until_ms: sql<number>`case when gates.until_ms > excluded.until_ms then gates.until_ms else excluded.until_ms end`, reason: gate.reason }))
+    .values({ scope: gate.scope, until_ms: inMs(tx, gate.forMs), reason: gate.reason })
+    .onConflict((conflict) =>
+      conflict
+        .column('scope')
+        .doUpdateSet((eb) => ({ until_ms: eb.ref('excluded.until_ms'), reason: eb.ref('excluded.reason') }))
+        .whereRef('excluded.until_ms', '>', 'gates.until_ms'),
+    )
     .execute();
 };
 

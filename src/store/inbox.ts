@@ -66,6 +66,26 @@ export const isKnownEvent = async (db: Reading, event: { account: string; chatId
   return row !== undefined;
 };
 
+/** The stored message that an edit refers to. */
+export const findMessage = async (db: Reading, message: { account: string; chatId: string; nativeId: string }): Promise<InboxItem | undefined> => {
+  const row = await db.q
+    .selectFrom('inbox')
+    .select(['id', 'event', 'message_id', 'session_id', 'session_key'])
+    .where('account', '=', message.account)
+    .where('chat_id', '=', message.chatId)
+    .where('native_id', '=', message.nativeId)
+    .where('kind', '=', 'message')
+    .executeTakeFirst();
+  return row === undefined ? undefined : toItem(row);
+};
+
+/** False once a turn has taken the message up. */
+export const replaceWaitingText = async (tx: Writing, item: InboxItem, text: string): Promise<boolean> => {
+  const event: InboundEvent = { ...item.event, text };
+  const result = await tx.q.updateTable('inbox').set({ event: JSON.stringify(event) }).where('id', '=', item.id).where('state', '=', 'waiting').executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+};
+
 const toItem = (row: { id: number; event: string; message_id: number | null; session_id: string | null; session_key: string | null }): InboxItem => ({
   id: row.id,
   event: JSON.parse(row.event) as InboundEvent,
@@ -123,7 +143,19 @@ export const openControlItems = async (db: Reading, limit: number): Promise<Inbo
   return rows.map(toItem);
 };
 
+export const findControlItem = async (db: Reading, id: number): Promise<InboxItem | undefined> => {
+  const row = await db.q
+    .selectFrom('inbox')
+    .select(['id', 'event', 'message_id', 'session_id', 'session_key'])
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .where('class', '=', 'control')
+    .executeTakeFirst();
+  return row === undefined ? undefined : toItem(row);
+};
+
 export const joinTurn = async (tx: Writing, ids: readonly number[], turnId: number): Promise<void> => {
+  if (ids.length === 0) return;
   await tx.q.updateTable('inbox').set({ state: 'running', turn_id: turnId }).where('id', 'in', [...ids]).execute();
 };
 

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import type { LaneKind } from './schema.ts';
+import { inMs, startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** The right to work on a lane. Every write made under it carries the fence. */
@@ -14,14 +16,20 @@ export const turnLane = (sessionId: string): string => `turn:${sessionId}`;
 export const outLane = (account: string, chatId: string): string => `out:${account}:${chatId}`;
 
 /**
- * Announces work. Taking the lane's row lock here makes the order of items the order of commits.
+ * Idle lanes are pruned and come back as new rows. Starting at the clock instead of at zero keeps their numbers growing, so that
+ * somebody who stalled long ago cannot meet his old number again; a lane is not claimed a thousand times in a millisecond.
+ */
+const firstFence = (tx: Writing): RawBuilder<number> => sql<number>`${tx.now} * 1000`;
+
+/**
+ * Announces work. Called before the item is written, it takes the lane's row lock and makes the order of items the order of commits.
  * `delayMs` holds the lane back, for parts of one message that are still to come; newer work without delay ends the hold.
  */
 export const enqueueLane = async (tx: Writing, work: { lane: string; kind: LaneKind; delayMs?: number }): Promise<void> => {
-  const readyAt = sql<number>`${tx.now} + ${work.delayMs ?? 0}`;
+  const readyAt = inMs(tx, work.delayMs ?? 0);
   await tx.q
     .insertInto('lanes')
-    .values({ lane: work.lane, kind: work.kind, has_work: 1, ready_at: readyAt, owner: null, lease_until: 0, fence: 0, stops: 0 })
+    .values({ lane: work.lane, kind: work.kind, has_work: 1, ready_at: readyAt, owner: null, lease_until: 0, fence: firstFence(tx), stops: 0 })
     .onConflict((conflict) => conflict.column('lane').doUpdateSet({ has_work: 1, ready_at: readyAt }))
     .execute();
   tx.notify('lane', work.lane);
@@ -31,7 +39,7 @@ export const enqueueLane = async (tx: Writing, work: { lane: string; kind: LaneK
 export const claimLane = async (tx: Writing, request: { lane: string; owner: string; leaseMs: number }): Promise<Claim | undefined> => {
   const row = await tx.q
     .updateTable('lanes')
-    .set((eb) => ({ owner: request.owner, lease_until: sql<number>`${tx.now} + ${request.leaseMs}`, fence: eb('fence', '+', 1) }))
+    .set((eb) => ({ owner: request.owner, lease_until: inMs(tx, request.leaseMs), fence: eb('fence', '+', 1) }))
     .where('lane', '=', request.lane)
     .where('has_work', '=', 1)
     .where('ready_at', '<=', tx.now)
@@ -45,7 +53,7 @@ export const claimLane = async (tx: Writing, request: { lane: string; owner: str
 export const holdLane = async (tx: Writing, claim: Claim, leaseMs: number): Promise<void> => {
   const result = await tx.q
     .updateTable('lanes')
-    .set({ lease_until: sql<number>`${tx.now} + ${leaseMs}` })
+    .set({ lease_until: inMs(tx, leaseMs) })
     .where('lane', '=', claim.lane)
     .where('owner', '=', claim.owner)
     .where('fence', '=', claim.fence)
@@ -61,7 +69,7 @@ export const releaseLane = async (tx: Writing, claim: Claim, left: { more: boole
       owner: null,
       lease_until: 0,
       has_work: left.more ? 1 : 0,
-      ...(left.readyInMs !== undefined && { ready_at: sql<number>`${tx.now} + ${left.readyInMs}` }),
+      ...(left.readyInMs !== undefined && { ready_at: inMs(tx, left.readyInMs) }),
     })
     .where('lane', '=', claim.lane)
     .where('owner', '=', claim.owner)
@@ -70,8 +78,15 @@ export const releaseLane = async (tx: Writing, claim: Claim, left: { more: boole
   if (left.more) tx.notify('lane', claim.lane);
 };
 
-export const extendLanes = async (tx: Writing, owner: string, leaseMs: number): Promise<void> => {
-  await tx.q.updateTable('lanes').set({ lease_until: sql<number>`${tx.now} + ${leaseMs}` }).where('owner', '=', owner).execute();
+/** A sign of life for lanes that are being worked on. */
+export const extendLanes = async (tx: Writing, held: { owner: string; lanes: readonly string[]; leaseMs: number }): Promise<void> => {
+  if (held.lanes.length === 0) return;
+  await tx.q
+    .updateTable('lanes')
+    .set({ lease_until: inMs(tx, held.leaseMs) })
+    .where('owner', '=', held.owner)
+    .where('lane', 'in', [...held.lanes])
+    .execute();
 };
 
 export interface ReadyLane {
@@ -132,16 +147,21 @@ export const expediteLanes = async (tx: Writing, prefix: string): Promise<void> 
     .set({ ready_at: tx.now })
     .where('has_work', '=', 1)
     .where('ready_at', '>', tx.now)
-    .where(sql<boolean>`substr(lane, 1, ${prefix.length}) = ${prefix}`)
+    .where(startsWith('lane', prefix))
     .returning('lane')
     .execute();
   for (const { lane } of lanes) tx.notify('lane', lane);
 };
 
-/** How long parts of a message that are still on their way keep a lane back; zero or less when nothing does. */
-export const laneHoldMs = async (db: Reading, lane: string): Promise<number> => {
-  const row = await db.q.selectFrom('lanes').select(sql<number>`ready_at - ${db.now}`.as('hold')).where('lane', '=', lane).executeTakeFirst();
-  return Number(row?.hold ?? 0);
+export interface HeldLane {
+  /** How long parts of a message that are still on their way keep the lane back; zero or less when nothing does. */
+  readonly holdMs: number;
+  readonly stops: number;
+}
+
+export const heldLane = async (db: Reading, lane: string): Promise<HeldLane> => {
+  const row = await db.q.selectFrom('lanes').select(['stops', sql<number>`ready_at - ${db.now}`.as('hold')]).where('lane', '=', lane).executeTakeFirst();
+  return { holdMs: Number(row?.hold ?? 0), stops: row?.stops ?? 0 };
 };
 
 /** How long until a lane nobody holds may be claimed; undefined when it has no work or is held. */

@@ -1,3 +1,4 @@
+import { StoreError } from '../core/errors.ts';
 import type { Engine } from './store.ts';
 
 /**
@@ -11,6 +12,9 @@ interface Migration {
 
 const identity = (engine: Engine): string =>
   engine === 'sqlite' ? 'integer primary key autoincrement' : 'bigint generated always as identity primary key';
+
+/** Text that is looked up by its start and listed in order, the same on both engines whatever the database's own collation. */
+const bytewise = (engine: Engine): string => (engine === 'sqlite' ? 'text' : 'text collate "C"');
 
 const search = (engine: Engine): readonly string[] =>
   engine === 'sqlite'
@@ -38,7 +42,8 @@ const first: Migration = {
       id ${identity(engine)}, account text not null, chat_id text not null, kind text not null, native_id text not null, class text not null,
       lane text, session_id text, session_key text, event text not null, state text not null, reason text, decisions text not null,
       turn_id bigint, message_id bigint, received_at bigint not null, done_at bigint)`,
-    'create unique index inbox_native on inbox (account, chat_id, native_id, kind)',
+    // The native id comes first, so that `hermes trace` can look for it alone.
+    'create unique index inbox_native on inbox (native_id, account, chat_id, kind)',
     'create index inbox_lane on inbox (lane, state, id)',
     'create index inbox_state on inbox (state, class, id)',
     'create index inbox_turn on inbox (turn_id)',
@@ -51,7 +56,7 @@ const first: Migration = {
     `create table turns (
       id ${identity(engine)}, session_id text not null, lane text not null, state text not null, attempts bigint not null, target text not null, preview text,
       exit_reason text, error text, model text, input_tokens bigint not null default 0, output_tokens bigint not null default 0, started_at bigint not null, ended_at bigint)`,
-    'create index turns_lane on turns (lane, state)',
+    'create index turns_lane on turns (state, lane)',
     'create index turns_session on turns (session_id, id)',
     'create index turns_started on turns (started_at)',
     `create table outbox (
@@ -69,7 +74,7 @@ const first: Migration = {
       account text primary key, identity text, name text, state text not null, error_code text, error text, attempts bigint not null, connected_at bigint,
       last_event_at bigint, last_alive_at bigint, last_call_at bigint, updated_at bigint not null, owner text, lease_until bigint not null)`,
     'create table cursors (account text not null, identity text not null, name text not null, value text not null, updated_at bigint not null, primary key (account, identity, name))',
-    'create table account_values (account text not null, key text not null, value text not null, primary key (account, key))',
+    `create table account_values (account text not null, key ${bytewise(engine)} not null, value text not null, primary key (account, key))`,
     `create table journal (seq ${identity(engine)}, account text not null, stream text not null, key text not null, entry text not null, created_at bigint not null)`,
     'create unique index journal_key on journal (account, stream, key)',
     'create index journal_seq on journal (account, seq)',
@@ -77,6 +82,7 @@ const first: Migration = {
     `create table denials (
       account text not null, user_id text not null, chat_id text not null, kind text not null, reason text not null, count bigint not null,
       first_at bigint not null, last_at bigint not null, primary key (account, user_id, chat_id, kind, reason))`,
+    'create index denials_last on denials (last_at)',
     ...search(engine),
   ],
 };
@@ -84,6 +90,12 @@ const first: Migration = {
 const migrations: readonly Migration[] = [first];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
+
+export const newerSchema = (database: string, version: number): StoreError =>
+  new StoreError(
+    'newer',
+    `${database} was written by a newer version of hermes (schema ${version}, this one knows ${schemaVersion}). Install the newer version, or restore a backup made before the upgrade.`,
+  );
 
 export const pendingMigrations = (from: number, engine: Engine): readonly { version: number; statements: readonly string[] }[] =>
   migrations.filter((step) => step.version > from).map((step) => ({ version: step.version, statements: step.statements(engine) }));

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { OutboundMessage } from '../core/message.ts';
 import { enqueueLane, outLane } from './lanes.ts';
 import type { OutboxState } from './schema.ts';
+import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** What a delivery does. `finishes` names a live preview that gets its final text; when that message is gone, it is sent anew. */
@@ -34,7 +35,9 @@ export interface OutboxItem {
 export const enqueueDelivery = async (tx: Writing, delivery: Delivery, cause: { turnId?: number; inboxId?: number }): Promise<void> => {
   const { target, key } = delivery.message;
   const lane = outLane(target.account, target.chatId);
-  const row = await tx.q
+  // Before the row gets its number: what another transaction enqueues meanwhile must not come to stand between two rows of this one.
+  await enqueueLane(tx, { lane, kind: 'out' });
+  await tx.q
     .insertInto('outbox')
     .values({
       key,
@@ -52,9 +55,7 @@ export const enqueueDelivery = async (tx: Writing, delivery: Delivery, cause: { 
       updated_at: tx.now,
     })
     .onConflict((conflict) => conflict.column('key').doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (row !== undefined) await enqueueLane(tx, { lane, kind: 'out' });
+    .execute();
 };
 
 /** The oldest delivery of a lane that is not settled. */
@@ -111,7 +112,7 @@ export const settleDelivery = async (tx: Writing, id: number, settlement: Settle
       state: settlement.state,
       log: JSON.stringify(settlement.log.slice(-longestLog)),
       error: settlement.error ?? null,
-      not_before: sql<number>`${tx.now} + ${settlement.delayMs ?? 0}`,
+      not_before: inMs(tx, settlement.delayMs ?? 0),
       updated_at: tx.now,
       ...(settlement.messageIds !== undefined && { message_ids: JSON.stringify(settlement.messageIds) }),
       ...(settlement.uncounted === true && { attempts: eb('attempts', '-', 1) }),

@@ -53,7 +53,7 @@ export interface MessageRow {
   content: string;
   /** Everything of the transcript message beside role and content, as JSON. */
   body: string | null;
-  /** Characters that the model will see. */
+  /** UTF-8 bytes that the model will see. */
   size: number;
   /** 0 once undone or archived; such rows are kept but not sent to the model. */
   active: Generated<number>;

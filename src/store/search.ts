@@ -2,21 +2,29 @@ import { sql } from 'kysely';
 import type { Reading, Writing } from './store.ts';
 
 /** Scripts written without spaces: every two neighbouring characters become a token, so that two characters can be found. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const words = /[\p{L}\p{N}\p{M}_]+/gu;
+const unspaced = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+const words = /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*/gu;
+/** Accents of European scripts, and what turns a character into an emoji. Marks of other scripts are letters. */
+const ornaments = /[\u0300-\u036f\u20d0-\u20f0\ufe00-\ufe0f]/g;
 
 const maxIndexedCharacters = 20_000;
 const maxQueryCharacters = 2_048;
+const maxQueryTerms = 64;
+/** PostgreSQL refuses a lexeme of 2 KB, and with it the message. */
+const maxTokenCharacters = 64;
 
 interface Run {
   readonly text: string;
   readonly unspaced: boolean;
 }
 
+/** What is alike for somebody who searches becomes the same. */
+const fold = (text: string): string => text.normalize('NFKD').replaceAll(ornaments, '').normalize('NFKC').toLowerCase();
+
 /** Words, and within a word the stretches of one kind of script. */
 const runsOf = (text: string): Run[] => {
   const runs: Run[] = [];
-  for (const [word] of text.toLowerCase().normalize('NFKC').matchAll(words)) {
+  for (const [word] of fold(text).matchAll(words)) {
     let current = '';
     let kind: boolean | undefined;
     for (const character of word) {
@@ -42,11 +50,13 @@ const pairsOf = (text: string): string[] => {
 /** SQLite's tokenizer would cut mixed tokens again, so each is written in letters it leaves alone. */
 const spell = (token: string): string => `t${Buffer.from(token).toString('hex')}`;
 
+const cut = (token: string): string => (token.length > maxTokenCharacters ? Array.from(token).slice(0, maxTokenCharacters).join('') : token);
+
 export const searchTokens = (text: string): string[] => {
   const tokens = new Set<string>();
   for (const run of runsOf(text.slice(0, maxIndexedCharacters))) {
     if (run.unspaced) for (const pair of pairsOf(run.text)) tokens.add(pair);
-    else tokens.add(run.text);
+    else tokens.add(cut(run.text));
   }
   return [...tokens];
 };
@@ -59,12 +69,13 @@ interface Term {
 /** The last plain word may be unfinished; a single unspaced character is the start of a pair. */
 const queryTerms = (text: string): Term[] => {
   const runs = runsOf(text.slice(0, maxQueryCharacters));
-  return runs.flatMap((run, i): Term[] => {
-    if (!run.unspaced) return [{ token: run.text, prefix: i === runs.length - 1 }];
-    const characters = [...run.text];
-    if (characters.length === 1) return [{ token: run.text, prefix: true }];
-    return characters.slice(0, -1).map((character, k) => ({ token: character + characters[k + 1], prefix: false }));
+  const terms = runs.flatMap((run, i): Term[] => {
+    if (!run.unspaced) return [{ token: cut(run.text), prefix: i === runs.length - 1 }];
+    const pairs = pairsOf(run.text);
+    if (pairs.length === 1) return [{ token: run.text, prefix: true }];
+    return pairs.slice(0, -1).map((pair) => ({ token: pair, prefix: false }));
   });
+  return terms.slice(0, maxQueryTerms);
 };
 
 export const indexMessage = async (tx: Writing, id: number, content: string): Promise<void> => {
@@ -100,11 +111,11 @@ export const searchMessages = async (db: Reading, query: { text: string; limit: 
     .selectFrom('message_search')
     .innerJoin('messages', 'messages.id', 'message_search.rowid')
     .innerJoin('sessions', 'sessions.id', 'messages.session_id')
-    .select(['messages.id', 'messages.session_id', 'messages.role', 'messages.content', 'messages.created_at', 'sessions.title'])
+    .select(['messages.id', 'messages.session_id', 'messages.role', 'messages.created_at', 'sessions.title', sql<string>`substr(messages.content, 1, ${maxIndexedCharacters})`.as('content')])
     .where(match(db, terms))
     .where('messages.active', '=', 1);
   if (query.sessionId !== undefined) select = select.where('messages.session_id', '=', query.sessionId);
-  const rows = await select.orderBy('messages.id', 'desc').limit(query.limit).execute();
+  const rows = await select.orderBy('message_search.rowid', 'desc').limit(query.limit).execute();
   return rows.map((row) => ({
     messageId: row.id,
     sessionId: row.session_id,
@@ -115,12 +126,27 @@ export const searchMessages = async (db: Reading, query: { text: string; limit: 
   }));
 };
 
+/** The folded text, and for each of its UTF-16 units where it came from. */
+const foldedWithOffsets = (text: string): { folded: string; offsets: readonly number[] } => {
+  let folded = '';
+  let at = 0;
+  const offsets: number[] = [];
+  for (const character of text) {
+    const piece = character < '\u0080' ? character.toLowerCase() : fold(character);
+    for (let i = 0; i < piece.length; i += 1) offsets.push(at);
+    folded += piece;
+    at += character.length;
+  }
+  offsets.push(at);
+  return { folded, offsets };
+};
+
 /** About 160 characters around the first place where a word of the query stands, marked with >>> and <<<. */
 export const snippetOf = (content: string, queryText: string): string => {
-  const lower = content.toLowerCase();
-  const found = runsOf(queryText).map((run) => ({ at: lower.indexOf(run.text), length: run.text.length })).filter((hit) => hit.at >= 0).toSorted((a, b) => a.at - b.at)[0];
-  const at = found?.at ?? 0;
-  const end = at + (found?.length ?? 0);
+  const { folded, offsets } = foldedWithOffsets(content.slice(0, maxIndexedCharacters));
+  const found = runsOf(queryText.slice(0, maxQueryCharacters)).map((run) => ({ at: folded.indexOf(run.text), length: run.text.length })).filter((hit) => hit.at >= 0).toSorted((a, b) => a.at - b.at)[0];
+  const at = offsets[found?.at ?? 0] ?? 0;
+  const end = found === undefined ? at : (offsets[found.at + found.length] ?? at);
   const from = Math.max(0, at - 60);
   const to = Math.min(content.length, end + 100);
   const middle = found === undefined ? content.slice(at, to) : `${content.slice(from, at)}>>>${content.slice(at, end)}<<<${content.slice(end, to)}`;

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { ChatType, Target } from '../core/message.ts';
 import type { Usage } from '../core/transcript.ts';
 import type { SessionRow } from './schema.ts';
+import { startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 export interface Binding {
@@ -100,6 +101,11 @@ export const findSession = async (db: Reading, id: string): Promise<Session | un
   return row === undefined ? undefined : toSession(row);
 };
 
+/** Until the end of the transaction, nobody else opens or moves the conversation of this place. */
+export const lockSessionKey = async (tx: Writing, sessionKey: string): Promise<void> => {
+  if (tx.engine === 'postgres') await sql`select pg_advisory_xact_lock(hashtext(${`session:${sessionKey}`}))`.execute(tx.q);
+};
+
 export interface BoundSession extends Binding {
   readonly activeAtMs: number;
   readonly nowMs: number;
@@ -138,6 +144,8 @@ export const reopenSession = async (tx: Writing, id: string): Promise<void> => {
 
 /** False when another conversation has this title. */
 export const setTitle = async (tx: Writing, id: string, title: string): Promise<boolean> => {
+  // Otherwise two processes could both find it free, and the second would fail instead of being told.
+  if (tx.engine === 'postgres') await sql`select pg_advisory_xact_lock(hashtext(${`title:${title}`}))`.execute(tx.q);
   const taken = await tx.q.selectFrom('sessions').select('id').where('title', '=', title).where('id', '!=', id).executeTakeFirst();
   if (taken !== undefined) return false;
   await tx.q.updateTable('sessions').set({ title }).where('id', '=', id).execute();
@@ -184,9 +192,10 @@ export const listSessions = async (db: Reading, filter: SessionFilter): Promise<
 
 /** By id, by the start of an id, or by exact title; several when the start is ambiguous. */
 export const resolveSessions = async (db: Reading, name: string, limit = 5): Promise<Session[]> => {
+  if (name === '') return [];
   const exact = await db.q.selectFrom('sessions').selectAll().where((eb) => eb.or([eb('id', '=', name), eb('title', '=', name)])).limit(limit).execute();
   if (exact.length > 0) return exact.map(toSession);
-  const rows = await db.q.selectFrom('sessions').selectAll().where(sql<boolean>`substr(id, 1, ${name.length}) = ${name}`).orderBy('active_at', 'desc').limit(limit).execute();
+  const rows = await db.q.selectFrom('sessions').selectAll().where(startsWith('id', name)).orderBy('active_at', 'desc').limit(limit).execute();
   return rows.map(toSession);
 };
 

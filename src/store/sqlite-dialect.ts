@@ -1,9 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import type { StoreErrorCode } from '../core/errors.ts';
+import { storable } from './storable.ts';
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -37,10 +37,12 @@ export const sqliteError = (error: unknown): StoreError => {
 /** One connection to one file. Statements are prepared once. */
 class Connection implements DatabaseConnection {
   readonly #db: DatabaseSync;
+  readonly #transactionsOnly: boolean;
   readonly #statements = new Map<string, Prepared>();
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, transactionsOnly: boolean) {
     this.#db = db;
+    this.#transactionsOnly = transactionsOnly;
   }
 
   executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -57,8 +59,10 @@ class Connection implements DatabaseConnection {
   }
 
   #execute<R>(query: CompiledQuery): QueryResult<R> {
+    // Otherwise a statement that outlives its transaction, or follows one that SQLite has rolled back by itself, would commit alone.
+    if (this.#transactionsOnly && !this.#db.isTransaction) throw new StoreError('failed', 'the transaction of this statement has ended');
     const { statement, returnsRows } = this.#prepare(query.sql);
-    const parameters = query.parameters as SQLInputValue[];
+    const parameters = query.parameters.map(storable) as SQLInputValue[];
     if (returnsRows) return { rows: statement.all(...parameters) as R[] };
     const { changes, lastInsertRowid } = statement.run(...parameters);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
@@ -79,8 +83,8 @@ class Connection implements DatabaseConnection {
 }
 
 /** Kysely over an open `node:sqlite` database. Transactions are the store's, so the driver's own are refused. */
-export const sqliteDialect = (db: DatabaseSync): Dialect => {
-  const connection = new Connection(db);
+export const sqliteDialect = (db: DatabaseSync, options: { transactionsOnly: boolean }): Dialect => {
+  const connection = new Connection(db, options.transactionsOnly);
   const refuse = (): Promise<never> => Promise.reject(new StoreError('failed', 'transactions are opened by Store.write'));
   const driver: Driver = {
     init: () => Promise.resolve(),

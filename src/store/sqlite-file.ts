@@ -4,11 +4,27 @@ import { StoreError } from '../core/errors.ts';
 import { newerSchema, pendingMigrations, schemaVersion } from './migrations.ts';
 import { sqliteError } from './sqlite-dialect.ts';
 
+const busyMs = 5000;
+const pauseMs = 10;
+
+/** SQLite refuses the switch at once, without the usual waiting, while another process opens the same new file. */
+const switchToWal = (db: DatabaseSync): void => {
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    try {
+      db.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (sqliteError(error).code !== 'busy' || waitedMs >= busyMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    }
+  }
+};
+
 const connect = (path: string, readOnly: boolean): DatabaseSync => {
-  const db = new DatabaseSync(path, { readOnly, timeout: 5000, enableForeignKeyConstraints: false });
+  const db = new DatabaseSync(path, { readOnly, timeout: busyMs, enableForeignKeyConstraints: false });
   try {
     if (!readOnly) {
-      db.exec('pragma journal_mode = wal');
+      switchToWal(db);
       // A commit must survive a power cut: an acknowledged message exists nowhere else.
       db.exec('pragma synchronous = full');
       db.exec('pragma wal_autocheckpoint = 2000');

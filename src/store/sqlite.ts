@@ -53,8 +53,8 @@ export class SqliteStore implements Store {
   constructor(options: SqliteOptions) {
     this.#writer = openForWriting(options.path, options.checkIntegrity);
     this.#reader = openForReading(options.path);
-    this.#writing = new Kysely<Tables>({ dialect: sqliteDialect(this.#writer, 'in transactions') });
-    this.#reading = new Kysely<Tables>({ dialect: sqliteDialect(this.#reader, 'anywhere') });
+    this.#writing = new Kysely<Tables>({ dialect: sqliteDialect(this.#writer, { transactionsOnly: true }) });
+    this.#reading = new Kysely<Tables>({ dialect: sqliteDialect(this.#reader, { transactionsOnly: false }) });
     this.#clock = options.clock;
     this.#onNotify = options.onNotify;
     this.#emitter.setMaxListeners(0);
@@ -103,6 +103,8 @@ export class SqliteStore implements Store {
     const notify = (channel: Channel, payload: string): void => void notices.push({ channel, payload });
     return {
       run: async () => {
+        notices.length = 0;
+        failure = undefined;
         this.#writer.exec('savepoint job');
         try {
           outcome = { value: await work({ engine: 'sqlite', q: this.#writing, now: this.#now(), notify }) };
@@ -121,9 +123,9 @@ export class SqliteStore implements Store {
           reject(failure);
           return;
         }
-        resolve(outcome.value);
-        // Apart from the group, so that a listener that throws takes nobody else's result with it.
+        // Before the caller goes on, yet apart from the group: a listener that throws takes nobody else's result with it.
         if (notices.length > 0) queueMicrotask(() => this.#announce(notices));
+        resolve(outcome.value);
       },
       fail: (error) => reject(failure ?? error),
     };
@@ -151,12 +153,23 @@ export class SqliteStore implements Store {
       for (const job of group) await job.run();
       this.#writer.exec('commit');
     } catch (error) {
-      const failure = sqliteError(error);
-      for (const job of group) job.fail(failure);
-      if (this.#writer.isTransaction) this.#writer.exec('rollback');
+      const failure = this.#rollback() ?? sqliteError(error);
+      // Perhaps only one of them does not fit.
+      if (failure.code === 'full' && group.length > 1) for (const job of group) await this.#commitGroup([job]);
+      else for (const job of group) job.fail(failure);
       return;
     }
     for (const job of group) job.settle();
+  }
+
+  /** What went wrong with it, if anything: the queue goes on in any case. */
+  #rollback(): StoreError | undefined {
+    try {
+      if (this.#writer.isTransaction) this.#writer.exec('rollback');
+      return undefined;
+    } catch (error) {
+      return sqliteError(error);
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Tables } from './schema.ts';
 
@@ -13,7 +14,13 @@ export interface Reading {
   readonly now: RawBuilder<number>;
 }
 
-/** One transaction. Nothing but store calls may be awaited inside it. */
+/** The database's time in so many milliseconds. Platforms name fractions of one; columns hold whole ones. */
+export const inMs = (db: Reading, ms: number): RawBuilder<number> => sql<number>`${db.now} + ${Math.ceil(ms)}`;
+
+/** SQL counts characters where JavaScript counts UTF-16 units. */
+export const startsWith = (column: string, prefix: string): RawBuilder<boolean> => sql<boolean>`substr(${sql.ref(column)}, 1, ${Array.from(prefix).length}) = ${prefix}`;
+
+/** One transaction. Nothing but its own queries may be awaited inside it: another `read` or `write` may wait for this one to end. */
 export interface Writing extends Reading {
   /** Delivered to this and every other process once the transaction has committed; never before, never after a rollback. */
   notify(channel: Channel, payload: string): void;
@@ -23,9 +30,13 @@ export interface Writing extends Reading {
 export interface Store {
   readonly engine: Engine;
   read<T>(work: (reading: Reading) => Promise<T>): Promise<T>;
-  /** All or nothing; durable when it resolves. */
+  /**
+   * All or nothing; durable when it resolves. `work` may have to run again (after a deadlock, or when the disk was too full for
+   * those it shared a commit with), so it must not change anything but the database.
+   */
   write<T>(work: (writing: Writing) => Promise<T>): Promise<T>;
   /** Notifications only shorten waits: whoever relies on one also looks by itself now and then. */
   listen(channel: Channel, listener: (payload: string) => void): Disposable;
+  /** Lets what is under way end; refuses what comes later. */
   close(): Promise<void>;
 }

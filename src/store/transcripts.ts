@@ -6,13 +6,13 @@ export interface StoredMessage {
   readonly id: number;
   readonly turnId: number | null;
   readonly message: TranscriptMessage;
-  readonly size: number;
+  readonly sizeBytes: number;
   readonly active: boolean;
   readonly createdAtMs: number;
 }
 
 const sizeOf = (message: TranscriptMessage): number =>
-  message.content.length + (message.toolCalls ?? []).reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
+  Buffer.byteLength(message.content) + (message.toolCalls ?? []).reduce((sum, call) => sum + Buffer.byteLength(call.name) + Buffer.byteLength(call.arguments), 0);
 
 export const appendMessage = async (tx: Writing, to: { sessionId: string; turnId: number | null }, message: TranscriptMessage): Promise<number> => {
   const { role, content, ...rest } = message;
@@ -51,7 +51,7 @@ const toStored = (row: Row): StoredMessage => ({
   id: row.id,
   turnId: row.turn_id,
   message: { role: row.role as TranscriptMessage['role'], content: row.content, ...(row.body === null ? {} : (JSON.parse(row.body) as object)) },
-  size: row.size,
+  sizeBytes: row.size,
   active: row.active === 1,
   createdAtMs: row.created_at,
 });
@@ -64,15 +64,17 @@ export const newestMessages = async (db: Reading, sessionId: string, page: { bef
   return rows.map(toStored);
 };
 
-/** Everything ever said, undone rows included, oldest first, for exports. */
+/** Everything ever said, undone rows included unless `activeOnly`, oldest first, for exports. */
 export const pageOfMessages = async (db: Reading, sessionId: string, page: { afterId: number; limit: number; activeOnly: boolean }): Promise<StoredMessage[]> => {
-  let query = db.q.selectFrom('messages').select(columns).where('session_id', '=', sessionId).where('id', '>', page.afterId);
-  if (page.activeOnly) query = query.where('active', '=', 1);
-  const rows = await query.orderBy('id').limit(page.limit).execute();
+  // One ordered stretch of the index for each value: asking for both at once would sort the whole conversation for every page.
+  const rowsOf = (active: 0 | 1): Promise<Row[]> =>
+    db.q.selectFrom('messages').select(columns).where('session_id', '=', sessionId).where('active', '=', active).where('id', '>', page.afterId).orderBy('id').limit(page.limit).execute();
+  const shown = await rowsOf(1);
+  const rows = page.activeOnly ? shown : [...shown, ...(await rowsOf(0))].toSorted((a, b) => a.id - b.id).slice(0, page.limit);
   return rows.map(toStored);
 };
 
-/** The newest active user message at or before `beforeId`, where an exchange starts. */
+/** The newest active user message, below `beforeId` if given: where an exchange starts. */
 export const lastUserMessage = async (db: Reading, sessionId: string, beforeId?: number): Promise<StoredMessage | undefined> => {
   let query = db.q.selectFrom('messages').select(columns).where('session_id', '=', sessionId).where('active', '=', 1).where('role', '=', 'user');
   if (beforeId !== undefined) query = query.where('id', '<', beforeId);

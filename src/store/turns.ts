@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Target } from '../core/message.ts';
 import type { Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
@@ -39,8 +40,8 @@ export const startTurn = async (tx: Writing, turn: { sessionId: string; lane: st
 };
 
 /** The turn that was under way in a lane when its owner went away. */
-export const unfinishedTurn = async (db: Reading, lane: string): Promise<RunningTurn | undefined> => {
-  const row = await db.q.selectFrom('turns').select(['id', 'session_id', 'attempts', 'target', 'preview']).where('lane', '=', lane).where('state', '=', 'running').orderBy('id').executeTakeFirst();
+export const unfinishedTurn = async (db: Reading, lane: string): Promise<(RunningTurn & { readonly ageMs: number }) | undefined> => {
+  const row = await db.q.selectFrom('turns').select(['id', 'session_id', 'attempts', 'target', 'preview', sql<number>`${db.now} - started_at`.as('age_ms')]).where('lane', '=', lane).where('state', '=', 'running').orderBy('id').executeTakeFirst();
   if (row === undefined) return undefined;
   return {
     id: row.id,
@@ -48,6 +49,7 @@ export const unfinishedTurn = async (db: Reading, lane: string): Promise<Running
     attempts: row.attempts,
     target: JSON.parse(row.target) as Target,
     preview: row.preview === null ? null : (JSON.parse(row.preview) as PreviewRef),
+    ageMs: Number(row.age_ms),
   };
 };
 
@@ -61,8 +63,8 @@ export const uncountAttempt = async (tx: Writing, id: number): Promise<void> => 
   await tx.q.updateTable('turns').set((eb) => ({ attempts: eb('attempts', '-', 1) })).where('id', '=', id).where('state', '=', 'running').execute();
 };
 
-export const recordPreview = async (tx: Writing, id: number, preview: PreviewRef): Promise<void> => {
-  await tx.q.updateTable('turns').set({ preview: JSON.stringify(preview) }).where('id', '=', id).execute();
+export const recordPreview = async (tx: Writing, id: number, preview: PreviewRef | null): Promise<void> => {
+  await tx.q.updateTable('turns').set({ preview: preview === null ? null : JSON.stringify(preview) }).where('id', '=', id).execute();
 };
 
 export const finishTurn = async (

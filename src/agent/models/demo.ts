@@ -67,12 +67,20 @@ export interface DemoOptions {
   readonly pieceDelayMs?: number;
 }
 
+const pause = async (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => {
+  try {
+    signal.throwIfAborted();
+    if (ms > 0) await clock.sleep(ms, signal);
+  } catch (error) {
+    throw signal.aborted ? new ModelError('aborted', 'the call was aborted') : error;
+  }
+};
+
 async function* answer(options: DemoOptions, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { clock, pieceDelayMs = 20 } = options;
   const { text, call } = replyTo(request);
   for (const delta of pieces(text)) {
-    if (pieceDelayMs > 0 && !signal.aborted) await clock.sleep(pieceDelayMs, signal).catch(() => undefined);
-    if (signal.aborted) throw new ModelError('aborted', 'the call was aborted');
+    await pause(clock, pieceDelayMs, signal);
     yield { type: 'text', delta };
   }
   const inputTokens = tokens(request.messages.reduce((sum, row) => sum + row.content.length, request.system.length));

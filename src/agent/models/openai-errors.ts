@@ -28,7 +28,7 @@ const byStatus: Readonly<Record<number, StatusRule>> = {
   529: { code: 'overloaded', certain: true },
 };
 
-/** Words that servers put into `error.code`, `error.type` or `error.status`. */
+/** Words that servers put into `error.code`, `error.type` or `error.status`. General ones, such as `api_error`, say less than the status. */
 const byWord: Readonly<Record<string, ModelErrorCode>> = {
   invalid_api_key: 'auth',
   account_deactivated: 'auth',
@@ -49,10 +49,6 @@ const byWord: Readonly<Record<string, ModelErrorCode>> = {
   server_is_overloaded: 'overloaded',
   slow_down: 'overloaded',
   UNAVAILABLE: 'overloaded',
-  server_error: 'server_error',
-  api_error: 'server_error',
-  internal_server_error: 'server_error',
-  INTERNAL: 'server_error',
   timeout_error: 'timeout',
   DEADLINE_EXCEEDED: 'timeout',
   context_length_exceeded: 'context_overflow',

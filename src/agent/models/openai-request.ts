@@ -20,8 +20,11 @@ interface WireCall {
 /** Data URLs of the attachments that are sent as images; the others are described. */
 export type Images = ReadonlyMap<Attachment, string>;
 
-/** Newer models of OpenAI know only the second name, most other servers only the first. */
 export type TokenLimitField = 'max_tokens' | 'max_completion_tokens';
+
+/** Newer models of OpenAI know only the second name, most other servers only the first. */
+export const tokenLimitField = (host: string): TokenLimitField =>
+  /(^|\.)openai\.(com|azure\.com)$/.test(host) ? 'max_completion_tokens' : 'max_tokens';
 
 const note = (attachment: Attachment): string =>
   `[attached ${attachment.kind} ${JSON.stringify(attachment.name)} (${attachment.mime}), file ${JSON.stringify(attachment.path)}]`;

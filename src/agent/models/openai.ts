@@ -9,7 +9,7 @@ import type { ChatAnswer } from './chat-answer.ts';
 import type { ModelEvent, ModelProvider, ModelRequest } from './contract.ts';
 import { loadImages } from './load-images.ts';
 import { networkError, refusalError } from './openai-errors.ts';
-import { chatRequest } from './openai-request.ts';
+import { chatRequest, tokenLimitField } from './openai-request.ts';
 import type { TokenLimitField } from './openai-request.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { readSse, SseTooLarge } from './sse.ts';
@@ -218,7 +218,7 @@ export const newOpenAiProvider = (options: OpenAiOptions, deps: { readonly clock
     options,
     url,
     headers: requestHeaders(options.apiKey),
-    tokenLimit: /(^|\.)openai\.(com|azure\.com)$/.test(url.hostname) ? 'max_completion_tokens' : 'max_tokens',
+    tokenLimit: tokenLimitField(url.hostname),
     clock: deps.clock,
     log: deps.log,
     redact: (text) => redactor.redact(text),

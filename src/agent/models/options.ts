@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defineSection } from '../../config/section.ts';
 
 /** `fetch` gives up on a silent connection after five minutes, whatever is configured. */
 const longestWaitMs = 300_000;
@@ -8,8 +9,7 @@ const isPlainHttpUrl = (value: string): boolean => {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';
 };
 
-/** The `model` section of config.yaml. */
-export const modelOptions = z
+const modelOptions = z
   .strictObject({
     provider: z
       .enum(['demo', 'openai'])
@@ -48,9 +48,13 @@ export const modelOptions = z
       path: ['default'],
       message: 'provider openai needs the name of a model: set model.default, for example `default: gpt-5-mini`',
     });
-  });
+  })
+  .meta({ shorthand: 'default' });
 
-export type ModelOptions = z.infer<typeof modelOptions>;
+/** Which model answers, and how it is reached. `model: name` alone names the model. */
+export const modelSection = defineSection('model', modelOptions.prefault({}), 'live');
+
+export type ModelOptions = z.output<typeof modelOptions>;
 
 /** The model to ask for when nobody names another. */
 export const defaultModel = (options: ModelOptions): string => options.default ?? options.provider;

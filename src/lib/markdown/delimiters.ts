@@ -38,9 +38,9 @@ export const readDelimiter = (text: string, start: number): Delimiter => {
 };
 
 const flanksOf = (text: string, start: number, end: number): Flanks => {
-  const before = [...text.slice(Math.max(0, start - 2), start)].at(-1) ?? '';
+  const before = Array.from(text.slice(Math.max(0, start - 2), start)).at(-1) ?? '';
   const ahead = text.slice(end, end + 4);
-  const after = [...ahead][0] ?? '';
+  const after = Array.from(ahead)[0] ?? '';
   const left = !space.test(after) && (!mark.test(after) || space.test(before) || mark.test(before) || cjk.test(before));
   const right = !space.test(before) && (!mark.test(before) || space.test(after) || mark.test(after) || cjk.test(after));
   return { before, after, ahead, length: end - start, left, right };

@@ -1,24 +1,31 @@
 import { inlineRanges, unescapeMarkdown } from './ranges.ts';
 import type { InlineRange } from './ranges.ts';
-import type { Inline } from './tree.ts';
+import type { Inline, TextStyle } from './tree.ts';
+
+type Draft =
+  | { readonly type: 'text'; text: string }
+  | { readonly type: TextStyle; readonly children: Draft[] }
+  | { readonly type: 'link'; readonly url: string; readonly bare: boolean; readonly children: Draft[] }
+  | Extract<Inline, { type: 'code' | 'image' }>;
 
 /** A node under construction: its children grow until its range ends. */
 interface Open {
+  readonly type: Exclude<InlineRange['type'], 'code'>;
   readonly range: InlineRange;
-  readonly children: Inline[];
+  readonly children: Draft[];
   /** The style is already on, or a link stands in a link: only the markers go. */
   readonly transparent: boolean;
 }
 
 /** Reads the running text of one block. It never fails: what is not balanced stays text. */
 export const parseInlines = (text: string): readonly Inline[] => {
-  const root: Inline[] = [];
+  const root: Draft[] = [];
   const stack: Open[] = [];
-  const active = new Set<InlineRange['type']>();
+  const active = new Set<Open['type']>();
   let at = 0;
-  const children = (): Inline[] => stack.at(-1)?.children ?? root;
+  const siblings = (): Draft[] => stack.at(-1)?.children ?? root;
   const takeText = (end: number): void => {
-    if (end > at) append(children(), { type: 'text', text: unescapeMarkdown(text.slice(at, end)) });
+    if (end > at) append(siblings(), { type: 'text', text: unescapeMarkdown(text.slice(at, end)) });
   };
   const closeUntil = (position: number): void => {
     for (let open = stack.at(-1); open !== undefined && open.range.end <= position; open = stack.at(-1)) {
@@ -26,21 +33,22 @@ export const parseInlines = (text: string): readonly Inline[] => {
       at = open.range.end;
       stack.pop();
       if (open.transparent) continue;
-      active.delete(open.range.type);
-      append(children(), nodeOf(open));
+      active.delete(open.type);
+      append(siblings(), nodeOf(open));
     }
   };
   for (const range of inlineRanges(text)) {
     closeUntil(range.start);
     takeText(range.start);
-    if (range.type === 'code') {
-      append(children(), { type: 'code', text: codeText(text.slice(range.innerStart, range.innerEnd)) });
+    const { type } = range;
+    if (type === 'code') {
+      append(siblings(), { type, text: codeText(text.slice(range.innerStart, range.innerEnd)) });
       at = range.end;
       continue;
     }
-    const transparent = active.has(range.type);
-    active.add(range.type);
-    stack.push({ range, transparent, children: transparent ? children() : [] });
+    const transparent = active.has(type);
+    active.add(type);
+    stack.push({ type, range, transparent, children: transparent ? siblings() : [] });
     at = range.innerStart;
   }
   closeUntil(text.length);
@@ -48,39 +56,29 @@ export const parseInlines = (text: string): readonly Inline[] => {
   return root;
 };
 
-const nodeOf = ({ range, children }: Open): Inline => {
-  const { type, url = '', bare = false } = range;
-  switch (type) {
-    case 'link':
-      return { type, url, bare, children: bare ? [{ type: 'text', text: url }] : children };
-    case 'image':
-      return { type, url, alt: inlineText(children) };
-    case 'code':
-      return { type, text: inlineText(children) };
-    default:
-      return { type, children };
-  }
+const nodeOf = ({ type, range: { url = '', bare = false }, children }: Open): Draft => {
+  if (type === 'image') return { type, url, alt: inlineText(children) };
+  if (type === 'link') return { type, url, bare, children: bare ? [{ type: 'text', text: url }] : children };
+  return { type, children };
 };
 
 /** Line breaks are spaces, and one space on each side belongs to the backticks, so that code can begin with a backtick. */
 const codeText = (source: string): string => {
   const line = source.replaceAll('\n', ' ');
-  return /^ .* $/.test(line) && line.trim() !== '' ? line.slice(1, -1) : line;
+  return line.startsWith(' ') && line.endsWith(' ') && line.trim() !== '' ? line.slice(1, -1) : line;
 };
 
 /** Only the words. */
-export const inlineText = (inlines: readonly Inline[]): string =>
-  inlines.map((inline) => ('children' in inline ? inlineText(inline.children) : inline.type === 'image' ? inline.alt : inline.text)).join('');
-
-const append = (siblings: Inline[], node: Inline): void => {
-  const last = siblings.at(-1);
-  if (node.type === 'text' && last?.type === 'text') siblings[siblings.length - 1] = { type: 'text', text: last.text + node.text };
-  else if (isStyle(node) && last !== undefined && isStyle(last) && last.type === node.type) {
-    const merged = [...last.children];
-    for (const child of node.children) append(merged, child);
-    siblings[siblings.length - 1] = { type: node.type, children: merged };
-  } else siblings.push(node);
+export const inlineText = (inlines: readonly Inline[]): string => {
+  const words = (inline: Inline): string => ('children' in inline ? inlineText(inline.children) : inline.type === 'image' ? inline.alt : inline.text);
+  return inlines.map(words).join('');
 };
 
-const isStyle = (node: Inline): node is Extract<Inline, { readonly children: readonly Inline[] }> & { readonly type: 'bold' | 'italic' | 'strike' | 'spoiler' } =>
-  'children' in node && node.type !== 'link';
+const append = (siblings: Draft[], node: Draft): void => {
+  const last = siblings.at(-1);
+  if (node.type === 'text' && last?.type === 'text') last.text += node.text;
+  else if (last !== undefined && isStyle(last) && isStyle(node) && last.type === node.type) for (const child of node.children) append(last.children, child);
+  else siblings.push(node);
+};
+
+const isStyle = (node: Draft): node is Extract<Draft, { type: TextStyle }> => 'children' in node && node.type !== 'link';

@@ -23,26 +23,29 @@ interface Bracket {
 interface Scan {
   readonly text: string;
   readonly ranges: InlineRange[];
-  delimiters: Delimiter[];
-  brackets: Bracket[];
+  readonly delimiters: Delimiter[];
+  readonly brackets: Bracket[];
   /** Brackets below this index cannot become links: one has been closed inside them. */
   linkFloor: number;
   /** Start of the last run of backticks by length, so that a search for a missing one happens once. */
   readonly lastRun: Map<number, number>;
 }
 
-const interesting = /[\\`<[\]!*_~|]|https?:\/\//g;
+const interesting = /[\\`<[\]!*_~|]|https?:\/\//;
 const punctuation = /[!-/:-@[-`{-~]/;
 const word = /[\p{L}\p{N}]/u;
 
 /** Finds code, links, images and emphasis in time proportional to the text. What is not balanced is not found. */
 export const inlineRanges = (text: string): readonly InlineRange[] => {
   const scan: Scan = { text, ranges: [], delimiters: [], brackets: [], linkFloor: 0, lastRun: lastRuns(text) };
-  interesting.lastIndex = 0;
-  const next = new RegExp(interesting);
+  const next = new RegExp(interesting, 'g');
   for (let found = next.exec(text); found !== null; found = next.exec(text)) next.lastIndex = step(scan, found.index, found[0]);
-  scan.ranges.push(...pairDelimiters(scan.delimiters));
+  addPairs(scan, 0);
   return scan.ranges.sort((a, b) => a.start - b.start || b.end - a.end);
+};
+
+const addPairs = (scan: Scan, bottom: number): void => {
+  for (const range of pairDelimiters(scan.delimiters.splice(bottom))) scan.ranges.push(range);
 };
 
 /** Handles what stands at `at` and answers where to go on. */
@@ -116,27 +119,31 @@ const readAutolink = ({ text, ranges }: Scan, start: number): number => {
 
 const bareUrl = /https?:\/\/[^\s<>`|[\]]+/y;
 
-/** A bare address ends before the punctuation of its sentence and before the emphasis around it. */
 const readUrl = ({ text, ranges }: Scan, start: number): number => {
   if (word.test(text.charAt(start - 1))) return start + 4;
   bareUrl.lastIndex = start;
-  let url = bareUrl.exec(text)?.[0] ?? '';
-  for (;;) {
-    const trimmed = url.replace(/(?:[?!.,:;*_~'"\\]+|&\w+;)$/, '');
-    const unbalanced = trimmed.endsWith(')') && trimmed.split(')').length > trimmed.split('(').length;
-    const shorter = unbalanced ? trimmed.slice(0, -1) : trimmed;
-    if (shorter === url) break;
-    url = shorter;
-  }
+  const url = trimUrl(bareUrl.exec(text)?.[0] ?? '');
   if (!/^https?:\/\/./.test(url)) return start + 4;
   const end = start + url.length;
   ranges.push({ type: 'link', start, innerStart: start, innerEnd: end, end, url, bare: true });
   return end;
 };
 
+/** A bare address ends before the punctuation of its sentence, the emphasis around it and a parenthesis that it has not opened. */
+const trimUrl = (url: string): string => {
+  let surplus = url.split(')').length - url.split('(').length;
+  let end = url.length;
+  for (; end > 0; end -= 1) {
+    const last = url.charAt(end - 1);
+    if (last === ')' && surplus > 0) surplus -= 1;
+    else if (!`?!.,:;*_~'"\\`.includes(last)) break;
+  }
+  return url.slice(0, end);
+};
+
 /** Address in angle brackets or without white space and with balanced parentheses, then perhaps a title. */
 const angled = /\(\s*<([^<>\n]*)>/y;
-const title = /\s*(?:\s(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)/y;
+const title = /(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)/y;
 const deepestParentheses = 32;
 
 const closeBracket = (scan: Scan, at: number): number => {
@@ -147,7 +154,7 @@ const closeBracket = (scan: Scan, at: number): number => {
   scan.linkFloor = Math.min(scan.linkFloor, scan.brackets.length);
   const destination = barred ? undefined : readDestination(text, at + 1);
   if (destination === undefined) return at + 1;
-  ranges.push(...pairDelimiters(scan.delimiters.splice(bracket.bottom)));
+  addPairs(scan, bracket.bottom);
   const innerStart = bracket.start + (bracket.image ? 2 : 1);
   ranges.push({ type: bracket.image ? 'image' : 'link', start: bracket.start, innerStart, innerEnd: at, end: destination.end, url: destination.url, bare: false });
   if (!bracket.image) scan.linkFloor = scan.brackets.length;

@@ -20,17 +20,16 @@ export interface ListItem {
   readonly gap: number;
 }
 
-export type Block = (
+export type BlockContent =
   | { readonly type: 'paragraph'; readonly children: readonly Inline[] }
   | { readonly type: 'heading'; readonly level: number; readonly children: readonly Inline[] }
   | { readonly type: 'code'; readonly language: string; readonly text: string }
   | { readonly type: 'quote'; readonly blocks: readonly Block[] }
   | { readonly type: 'list'; readonly items: readonly ListItem[] }
   | { readonly type: 'table'; readonly header: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }
-  | { readonly type: 'rule' }
-) & {
-  /** Blank lines before it, as written. */
-  readonly gap: number;
-};
+  | { readonly type: 'rule' };
+
+/** With the number of blank lines before it. */
+export type Block = BlockContent & { readonly gap: number };
 
 export type Cell = readonly Inline[];

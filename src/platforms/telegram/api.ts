@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Api, InputFile as InputFileClass, RawApi } from 'grammy';
 import { PlatformError } from '../../core/errors.ts';
 import { toPlatformError } from './errors.ts';
@@ -19,11 +20,21 @@ export interface TelegramApi {
   once<T>(signal: AbortSignal, run: Run<T>): Promise<T>;
   /** A call that Telegram holds open for up to `poll_timeout_seconds`. */
   poll<T>(signal: AbortSignal, run: Run<T>): Promise<T>;
-  download(filePath: string, signal: AbortSignal): Promise<{ readonly status: number; readonly sizeBytes: number | undefined; readonly body: AsyncIterable<Uint8Array> }>;
+  /** The answer to asking for a file, with its body unread. */
+  openFile(filePath: string, signal: AbortSignal): Promise<IncomingMessage>;
   readonly InputFile: typeof InputFileClass;
 }
 
 const visible: CallFacts = { once: true, scope: 'chat' };
+
+const attempt = async <T>(facts: CallFacts, signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
+  if (signal.aborted) throw new PlatformError('aborted', 'aborted');
+  try {
+    return await run();
+  } catch (error) {
+    throw toPlatformError(error, facts, signal);
+  }
+};
 
 /** grammY is loaded here and not before, so that a gateway without Telegram does not pay for it. */
 export const openApi = async (options: TelegramOptions): Promise<TelegramApi> => {
@@ -34,35 +45,15 @@ export const openApi = async (options: TelegramOptions): Promise<TelegramApi> =>
   const calls = new grammy.Api(options.token, { apiRoot: root, fetch: transport.fetch });
   const polls = new grammy.Api(options.token, { apiRoot: root, fetch: patient.fetch });
 
-  const call = async <T>(api: Api, facts: CallFacts, signal: AbortSignal, run: Run<T>): Promise<T> => {
-    signalAborted(signal);
-    try {
-      return await run(api.raw, signal as GrammySignal);
-    } catch (error) {
-      throw toPlatformError(error, facts, signal);
-    }
-  };
+  const call = <T>(api: Api, facts: CallFacts, signal: AbortSignal, run: Run<T>): Promise<T> => attempt(facts, signal, () => run(api.raw, signal as GrammySignal));
 
   return {
     InputFile: grammy.InputFile,
     repeatable: (scope, signal, run) => call(calls, { once: false, scope }, signal, run),
     once: (signal, run) => call(calls, visible, signal, run),
     poll: (signal, run) => call(polls, { once: false, scope: 'account' }, signal, run),
-    async download(filePath, signal) {
-      signalAborted(signal);
-      try {
-        const response = await transport.open(`${root}/file/bot${options.token}/${encodeURI(filePath)}`, { signal });
-        const length = Number(response.headers['content-length']);
-        return { status: response.statusCode ?? 0, sizeBytes: Number.isFinite(length) ? length : undefined, body: response };
-      } catch (error) {
-        throw toPlatformError(error, { once: false, scope: 'account' }, signal);
-      }
-    },
+    openFile: (filePath, signal) => attempt({ once: false, scope: 'account' }, signal, () => transport.open(`${root}/file/bot${options.token}/${encodeURI(filePath)}`, { signal })),
   };
-};
-
-const signalAborted = (signal: AbortSignal): void => {
-  if (signal.aborted) throw new PlatformError('aborted', 'aborted');
 };
 
 /** The id of a message that Telegram says it has sent. */

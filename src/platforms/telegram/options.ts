@@ -8,7 +8,7 @@ const compiles = (pattern: string): boolean => {
   }
 };
 
-const ids = z.array(z.coerce.string()).default([]);
+const ids = z.array(z.string().trim().min(1)).default([]);
 
 /** Options of one Telegram account, as they stand below `platforms.telegram` in config.yaml. */
 export const telegramOptions = z

@@ -49,10 +49,10 @@ const takeAll = async (receiving: Receiving, updates: readonly unknown[]): Promi
   const taken = updates.map((update) => {
     const id = integer(record(update)?.['update_id']);
     const parsed = receiving.parse(update, receiving.clock.now());
-    const lane = 'skip' in parsed ? '' : parsed.chat.id;
-    const before = lanes.get(lane);
+    const lane = 'skip' in parsed ? undefined : parsed.chat.id;
+    const before = lane === undefined ? undefined : lanes.get(lane);
     const done = before === undefined ? take(receiving, parsed, id) : before.then(() => take(receiving, parsed, id));
-    lanes.set(lane, done);
+    if (lane !== undefined) lanes.set(lane, done);
     return { id, done };
   });
   const outcomes = await Promise.allSettled(taken.map(({ done }) => done));
@@ -70,12 +70,12 @@ export const poll = async (receiving: Receiving, signal: AbortSignal): Promise<v
   const { api, inbox, clock, pollTimeoutSeconds } = receiving;
   const stop = new AbortController();
   const end = (): void => stop.abort();
+  let saved = Promise.resolve();
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
     await api.repeatable('account', stop.signal, (raw, s) => raw.deleteWebhook({ drop_pending_updates: false }, s));
     let position = readPosition(await inbox.cursor.read(cursorName));
-    let saved = Promise.resolve();
     for (;;) {
       const known = position !== undefined && clock.now() - position.atMs < offsetValidMs ? { offset: position.offset } : {};
       const asked = api.poll(stop.signal, (raw, s) => raw.getUpdates({ ...known, timeout: pollTimeoutSeconds, limit: 100, allowed_updates: updateKinds }, s));
@@ -94,5 +94,6 @@ export const poll = async (receiving: Receiving, signal: AbortSignal): Promise<v
   } finally {
     signal.removeEventListener('abort', end);
     end();
+    await Promise.allSettled([saved]);
   }
 };

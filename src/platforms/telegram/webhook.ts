@@ -73,8 +73,8 @@ export const newWebhook = ({ url, secret }: WebhookOptions): WebhookReceiver => 
     async run(receiving, signal) {
       try {
         signal.throwIfAborted();
-        await register(receiving, signal);
         current = receiving;
+        await register(receiving, signal);
         for (;;) {
           await check(receiving, signal);
           await receiving.clock.sleep(checkEveryMs, signal);

@@ -4,6 +4,7 @@ import { copyFile, link, readdir, readFile, rename, rm, stat, writeFile } from '
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { newId } from '../../core/ids.ts';
 import type { MediaKind, OutboundMedia } from '../../core/message.ts';
 import { maxFileBytes } from './wire.ts';
@@ -98,7 +99,7 @@ export const openFiles = async (folder: string, now: () => number): Promise<File
       const id = newId('file', now());
       const part = `${blob(id)}.part`;
       try {
-        await pipeline(Readable.fromWeb(body), counting(), createWriteStream(part, { flags: 'wx', mode: 0o600 }));
+        await pipeline(Readable.fromWeb(body as NodeReadableStream<Uint8Array>), counting(), createWriteStream(part, { flags: 'wx', mode: 0o600 }));
         await rename(part, blob(id));
       } catch (error) {
         await rm(part, { force: true });

@@ -103,5 +103,8 @@ export const maxFilesPerMessage = 10;
 export const fileNameHeader = 'x-file-name';
 export const fileTypeHeader = 'x-file-type';
 
-/** Made by the page for chats, messages and presses. */
+/** Made by the page for messages and presses. */
 export const clientId = /^[\w-]{8,64}$/;
+
+/** The page makes random ids for chats; the owner may name others, such as the home channel. */
+export const chatId = /^[\w.:@+-]{1,128}$/;

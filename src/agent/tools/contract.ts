@@ -1,0 +1,44 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { ToolDefinition } from '../models/contract.ts';
+
+/** What a tool may know about the turn that calls it. */
+export interface ToolContext {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly callId: string;
+  readonly clock: Clock;
+  /** False where nothing can be said after the turn: a tool must not promise to report later. */
+  readonly asyncDelivery: boolean;
+  /** Says that a long piece of work is alive, so that the turn's activity deadline does not end it. */
+  alive(): void;
+}
+
+export type ToolErrorCode =
+  | 'bad_arguments' // the model can correct them
+  | 'unavailable' // not here, or not now
+  | 'failed'; // it was tried and did not work
+
+/** A failure whose message is written for the model. Anything else that a tool throws is a bug and is only logged. */
+export class ToolError extends Error {
+  readonly code: ToolErrorCode;
+
+  constructor(code: ToolErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ToolError';
+    this.code = code;
+  }
+}
+
+export interface Tool {
+  readonly definition: ToolDefinition;
+  /** `args` is a JSON object that nobody has checked against the schema yet; see `defineTool`. */
+  run(args: Readonly<Record<string, unknown>>, context: ToolContext, signal: AbortSignal): Promise<string>;
+  /** Only reads: may run beside its neighbours in one message. */
+  readonly parallelSafe?: boolean;
+}
+
+/** The tools of one agent, by name. */
+export interface ToolSet {
+  readonly definitions: readonly ToolDefinition[];
+  get(name: string): Tool | undefined;
+}

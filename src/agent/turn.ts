@@ -1,0 +1,233 @@
+import { ModelError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import type { TranscriptMessage } from '../core/transcript.ts';
+import type { TurnEvent } from '../core/turn.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Agent, TurnInput } from './contract.ts';
+import { callModel } from './model-call.ts';
+import type { Draft, Finish } from './model-call.ts';
+import type { ModelProvider, ModelRequest } from './models/contract.ts';
+import { runToolCalls } from './tool-calls.ts';
+import type { ToolSet } from './tools/contract.ts';
+import { TurnEnded, watchTurn } from './turn-watch.ts';
+import type { TurnWatch } from './turn-watch.ts';
+
+export interface AgentDeps {
+  readonly provider: ModelProvider;
+  readonly model: string;
+  readonly tools: ToolSet;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How often one model call is repeated. */
+  readonly maxRetries: number;
+  readonly maxOutputTokens?: number;
+  readonly random?: () => number;
+}
+
+type EndEvent = Extract<TurnEvent, { type: 'end' }>;
+type UsageEvent = Extract<TurnEvent, { type: 'usage' }>;
+
+interface Turn {
+  readonly deps: AgentDeps;
+  readonly input: TurnInput;
+  readonly watch: TurnWatch;
+  readonly rows: TranscriptMessage[];
+  readonly draft: Draft;
+  /** Of calls whose message is not out yet. */
+  readonly usage: UsageEvent[];
+}
+
+const defaultMaxIterations = 90;
+const maxContinuations = 3;
+const maxEmptyAnswers = 2;
+const maxStrikes = 3;
+const continuationTokens = 32_768;
+
+const continueText = 'Your answer was cut off by the output limit. Continue exactly where it stopped, without repeating or introducing anything.';
+const graceText = '[All steps for this request are used up. Do not call another tool: answer now with what you have, and say what is left to do.]';
+
+/** A failure of the turn that has its own sentence. */
+class TurnFailed extends Error {
+  readonly code: string;
+
+  constructor(code: string, sentence: string) {
+    super(sentence);
+    this.name = 'TurnFailed';
+    this.code = code;
+  }
+}
+
+const isBlank = (text: string): boolean => text.trim() === '';
+
+/** Each continuation may write twice as much as the part before it. */
+const outputLimit = (turn: Turn, continued: number): number | undefined => {
+  const limit = turn.deps.maxOutputTokens;
+  return limit === undefined ? undefined : Math.min(limit * 2 ** continued, Math.max(limit, continuationTokens));
+};
+
+const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], continued: number, withTools: boolean): ModelRequest => {
+  const limit = outputLimit(turn, continued);
+  const unfinished: readonly TranscriptMessage[] = [
+    { role: 'assistant', content: turn.draft.text },
+    { role: 'user', content: continueText },
+  ];
+  return {
+    model: turn.input.model ?? turn.deps.model,
+    system: turn.input.system,
+    messages: continued > 0 ? [...messages, ...unfinished] : messages,
+    tools: turn.deps.tools.definitions,
+    ...(!withTools && { toolChoice: 'none' as const }),
+    ...(limit !== undefined && { maxOutputTokens: limit }),
+  };
+};
+
+/** Has the model write one message into the draft: again when it says nothing, on when the output limit cuts it off. */
+async function* compose(turn: Turn, messages: readonly TranscriptMessage[], withTools: boolean): AsyncGenerator<TurnEvent, Finish, undefined> {
+  const { deps, watch, draft } = turn;
+  const { provider, clock, log, maxRetries, random = Math.random } = deps;
+  let continued = 0;
+  for (let empty = 0; ; ) {
+    const request = requestFor(turn, messages, continued, withTools);
+    const finish = yield* callModel({ provider, clock, log, watch, maxRetries, random }, request, draft);
+    turn.usage.push({ type: 'usage', usage: finish.usage, model: finish.model });
+    if (finish.reason === 'content_filter') throw new ModelError('content_blocked', 'the provider filtered the answer');
+    const calls = withTools ? finish.toolCalls : [];
+    if (isBlank(draft.text) && calls.length === 0) {
+      empty += 1;
+      if (empty > maxEmptyAnswers) throw new TurnFailed('empty_answer', 'The model answered with nothing, several times. Please try again or put it differently.');
+      log.warn({ turnId: turn.input.turnId, attempt: empty }, 'model.empty_answer');
+      yield { type: 'retrying', attempt: empty, delayMs: 0, reason: 'empty_answer' };
+      continue;
+    }
+    if (finish.reason !== 'length' || calls.length > 0 || continued === maxContinuations) return { ...finish, toolCalls: calls };
+    continued += 1;
+  }
+}
+
+/** Hands out the draft as a finished row, and with it what its calls used. */
+function* release(turn: Turn, finishReason: string, toolCalls: Finish['toolCalls'] = []): Generator<TurnEvent, void, undefined> {
+  const { draft, rows, usage } = turn;
+  if (!isBlank(draft.text) || toolCalls.length > 0) {
+    const message: TranscriptMessage = {
+      role: 'assistant',
+      content: draft.text.toWellFormed(),
+      finishReason,
+      ...(toolCalls.length > 0 && { toolCalls }),
+      ...(draft.reasoning !== '' && { reasoning: draft.reasoning.toWellFormed() }),
+    };
+    draft.text = '';
+    draft.reasoning = '';
+    rows.push(message);
+    yield { type: 'message', message };
+  }
+  yield* usage.splice(0);
+}
+
+/** All of what was handed over is given out, also when the turn is ended meanwhile: none of it may fall between two turns. */
+async function* steer(turn: Turn): AsyncGenerator<TurnEvent, void, undefined> {
+  const texts = await turn.watch.guard(Promise.resolve(turn.input.steering()));
+  for (const content of texts) {
+    const message: TranscriptMessage = { role: 'user', content };
+    turn.rows.push(message);
+    yield { type: 'message', message };
+  }
+}
+
+/** The steps are used up: one answer in words, asked for at the end of the last tool result so that no role is out of order. */
+async function* lastWords(turn: Turn, steps: number): AsyncGenerator<TurnEvent, EndEvent, undefined> {
+  const last = turn.rows.at(-1);
+  const messages = last === undefined ? turn.rows : [...turn.rows.slice(0, -1), { ...last, content: `${last.content}\n\n${graceText}` }];
+  try {
+    const finish = yield* compose(turn, messages, false);
+    yield* release(turn, finish.reason);
+  } catch (error) {
+    if (!(error instanceof TurnFailed)) throw error;
+    turn.draft.text = `I used all ${steps} steps that one request may take, and had to stop.`;
+    yield* release(turn, 'limit');
+  }
+  return { type: 'end', reason: 'limit' };
+}
+
+async function* converse(turn: Turn): AsyncGenerator<TurnEvent, EndEvent, undefined> {
+  const { deps, input, watch, rows } = turn;
+  const steps = input.limits.maxIterations ?? defaultMaxIterations;
+  let strikes = 0;
+  for (let step = 1; step <= steps; step += 1) {
+    watch.check();
+    yield* steer(turn);
+    const finish = yield* compose(turn, rows, true);
+    yield* release(turn, finish.reason, finish.toolCalls);
+    if (finish.toolCalls.length === 0) return { type: 'end', reason: 'completed' };
+    const round = { input, watch, tools: deps.tools, clock: deps.clock, log: deps.log, cut: finish.reason === 'length' };
+    const { results, refused } = yield* runToolCalls(finish.toolCalls, round);
+    rows.push(...results);
+    strikes = refused ? strikes + 1 : 0;
+    if (strikes === maxStrikes) throw new TurnFailed('bad_tool_calls', 'The model kept calling tools in a way that cannot be run. Please try again.');
+  }
+  return yield* lastWords(turn, steps);
+}
+
+const span = (ms: number): string => {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 1) return `${Math.max(1, Math.round(ms / 1000))} s`;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
+};
+
+const endOf = (ended: TurnEnded, input: TurnInput): EndEvent => {
+  switch (ended.ending) {
+    case 'interrupted':
+    case 'stopped':
+    case 'suspended':
+      return { type: 'end', reason: ended.ending };
+    case 'idle':
+      return { type: 'end', reason: 'deadline', error: { code: 'idle', sentence: `I stopped because nothing moved for ${span(input.limits.activityMs)}.` } };
+    case 'overdue':
+      return { type: 'end', reason: 'deadline', error: { code: 'overdue', sentence: `I stopped because this took longer than ${span(input.limits.totalMs)}.` } };
+    default:
+      return ended.ending satisfies never;
+  }
+};
+
+/** Ends a turn that could not be completed; what was said so far is kept, unless the turn will run again. */
+function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undefined> {
+  const { deps, input, draft } = turn;
+  const { turnId } = input;
+  if (error instanceof TurnEnded) {
+    if (error.ending === 'suspended') draft.text = '';
+    yield* release(turn, 'interrupted');
+    yield endOf(error, input);
+    return;
+  }
+  const incomplete = isBlank(draft.text) ? '' : ' The answer above is incomplete.';
+  if (error instanceof ModelError) {
+    deps.log.warn({ turnId, code: error.code, status: error.status, reason: error.message }, 'turn.model_error');
+    yield* release(turn, error.code === 'content_blocked' ? 'content_filter' : 'cut');
+    yield { type: 'end', reason: 'model_error', error: { code: error.code, sentence: `${error.rule.sentence}${incomplete}` } };
+    return;
+  }
+  yield* release(turn, 'cut');
+  if (error instanceof TurnFailed) {
+    deps.log.warn({ turnId, code: error.code }, 'turn.model_error');
+    yield { type: 'end', reason: 'model_error', error: { code: error.code, sentence: error.message } };
+    return;
+  }
+  const errorId = newId('err', deps.clock.now());
+  deps.log.error({ err: error, errorId, turnId }, 'turn.crashed');
+  yield { type: 'end', reason: 'internal_error', error: { code: 'internal', sentence: `Something went wrong inside the gateway (${errorId}).${incomplete}` } };
+}
+
+async function* runTurn(deps: AgentDeps, input: TurnInput, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
+  const watch = watchTurn({ clock: deps.clock, limits: input.limits, signal });
+  const turn: Turn = { deps, input, watch, rows: [...input.transcript], draft: { text: '', reasoning: '' }, usage: [] };
+  try {
+    yield yield* converse(turn);
+  } catch (error) {
+    yield* breakOff(turn, error);
+  } finally {
+    watch.close();
+  }
+}
+
+/** An agent of one provider, one model and one set of tools. It keeps nothing between turns. */
+export const newAgent = (deps: AgentDeps): Agent => ({ run: (input, signal) => runTurn(deps, input, signal) });

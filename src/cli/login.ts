@@ -1,0 +1,17 @@
+import { Command } from 'commander';
+import { newLogins } from '../http/logins.ts';
+import { systemClock } from '../lib/clock.ts';
+import { accountData } from '../store/account-data.ts';
+import type { Terminal } from './environment.ts';
+import { withStore } from './open-home.ts';
+import { requireConfig } from './settings.ts';
+
+export const loginCommand = (terminal: Terminal): Command =>
+  new Command('login')
+    .description('Print a link that logs a browser in to the page, once, within ten minutes')
+    .addHelpText('after', '\nExample:\n  hermes login')
+    .action(async () => {
+      const { http } = (await requireConfig(terminal)).sections;
+      const link = await withStore(terminal, (store) => newLogins({ store: accountData(store, 'http'), clock: systemClock, token: http.token }).newLink());
+      terminal.write(`http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}/login#${link}\n`);
+    });

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { processEnvironment } from '../config/variables.ts';
+import { ConfigError, StoreError } from '../core/errors.ts';
+import { platforms } from '../platforms/registry.ts';
+import { configCommand } from './config.ts';
+import type { Terminal } from './environment.ts';
+import { loginCommand } from './login.ts';
+import { sessionsCommand } from './sessions.ts';
+import { sections } from './settings.ts';
+import { statusCommand } from './status.ts';
+import { traceCommand } from './trace.ts';
+
+const version = (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+
+/** Loaded only when it is used: looking at the status must not load a whole gateway. */
+const gatewayCommand = (terminal: Terminal): Command => {
+  const command = new Command('gateway').description('Run the gateway');
+  command
+    .command('run', { isDefault: true })
+    .description('Run in the foreground until Ctrl-C or SIGTERM')
+    .addHelpText('after', '\nExamples:\n  hermes gateway run\n  HERMES_HOME=/srv/hermes hermes gateway run')
+    .action(async () => {
+      const { runGateway } = await import('./run.ts');
+      await runGateway(terminal);
+    });
+  return command;
+};
+
+export const program = (terminal: Terminal): Command => {
+  const all = new Command('hermes')
+    .description('One process that puts an AI agent into the chats you already use')
+    .version(terminal.version, '-V, --version')
+    .configureOutput({ writeOut: (text) => terminal.write(text), writeErr: (text) => terminal.writeError(text) })
+    .exitOverride()
+    .addHelpText('after', '\nExamples:\n  hermes gateway run      start here: it prints the address of the page\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
+  for (const command of [gatewayCommand(terminal), statusCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms })]) {
+    all.addCommand(command.exitOverride());
+  }
+  return all;
+};
+
+/** 78: the configuration or the home has to be mended first. 1: anything else. */
+const exitCodeOf = (error: unknown): number => {
+  if (error instanceof ConfigError) return error.exitCode;
+  if (error instanceof StoreError && (error.code === 'newer' || error.code === 'corrupt' || error.code === 'unwritable')) return 78;
+  return 1;
+};
+
+const report = (terminal: Terminal, error: unknown): number => {
+  if (error instanceof CommanderError) return error.exitCode;
+  const expected = error instanceof ConfigError || error instanceof StoreError;
+  terminal.writeError(`${expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return exitCodeOf(error);
+};
+
+export const main = async (argv: readonly string[]): Promise<void> => {
+  const terminal: Terminal = {
+    env: processEnvironment(),
+    version,
+    stream: process.stdout,
+    write: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+  };
+  try {
+    await program(terminal).parseAsync([...argv]);
+  } catch (error) {
+    process.exitCode = report(terminal, error);
+  }
+};

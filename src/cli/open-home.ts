@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { prepareHome, resolveHome } from '../config/home.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Terminal } from './environment.ts';
+import { requireConfig } from './settings.ts';
+
+export const storePath = (home: string): string => join(home, 'gateway.db');
+
+/** Opens the store beside a gateway that may be running, for a command that looks at it. */
+export const withStore = async <T>(terminal: Terminal, work: (store: Store) => Promise<T>): Promise<T> => {
+  const home = resolveHome(terminal.env);
+  const config = await requireConfig(terminal);
+  await prepareHome(home);
+  const store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock: systemClock, log: silentLogger, checkIntegrity: false });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+};

@@ -1,0 +1,167 @@
+import { writeFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { prepareHome, resolveHome } from '../config/home.ts';
+import { formatProblem } from '../config/problem.ts';
+import { watchConfig } from '../config/watch-config.ts';
+import { ConfigError } from '../core/errors.ts';
+import { Gateway } from '../gateway/gateway.ts';
+import { httpApp } from '../http/app.ts';
+import type { Readiness } from '../http/health.ts';
+import { newLogins } from '../http/logins.ts';
+import type { Logins } from '../http/logins.ts';
+import { addProcessMetrics } from '../http/metrics.ts';
+import { ensureBuilt } from '../http/ensure-built.ts';
+import { loadPage } from '../http/page.ts';
+import { startHttp } from '../http/server.ts';
+import type { RunningHttp } from '../http/server.ts';
+import { systemClock } from '../lib/clock.ts';
+import { newLogger } from '../lib/logger.ts';
+import type { Logger } from '../lib/logger.ts';
+import { openLogFile } from '../lib/log-file.ts';
+import { newMetrics } from '../lib/metrics.ts';
+import { newRedactor } from '../lib/redact.ts';
+import type { Redactor } from '../lib/redact.ts';
+import { platforms } from '../platforms/registry.ts';
+import { accountData } from '../store/account-data.ts';
+import { lockHome } from '../store/home-lock.ts';
+import type { HomeLock } from '../store/home-lock.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { consoleLine } from './console-line.ts';
+import type { Terminal } from './environment.ts';
+import { storePath } from './open-home.ts';
+import { gatewayConfig, requireConfig, sections } from './settings.ts';
+import type { Config } from './settings.ts';
+import { welcome } from './welcome.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const logLimits = { maxBytes: 5 * 1024 * 1024, keep: 3 };
+
+interface Running {
+  readonly gateway: Gateway;
+  readonly http: RunningHttp;
+  readonly store: Store;
+  readonly logins: Logins;
+}
+
+/** A file for the whole story and, on a terminal, a short line for what matters. */
+const openLog = (terminal: Terminal, home: string, redactor: Redactor): { log: Logger; close(): Promise<void> } => {
+  const file = openLogFile(join(home, 'logs', 'gateway.log'), logLimits);
+  const level = terminal.env['HERMES_LOG_LEVEL'] === 'debug' ? 'debug' : 'info';
+  const write = (line: string): void => {
+    file.write(line);
+    const short = consoleLine(line, terminal);
+    if (short !== undefined) terminal.writeError(short);
+  };
+  return { log: newLogger({ level, redactor, write }), close: () => file.close() };
+};
+
+const readinessOf = (gateway: Gateway | undefined): Readiness => {
+  const accounts = (gateway?.status() ?? []).map((status) => ({
+    account: status.account,
+    state: status.state,
+    ...(status.error !== null && { detail: status.error }),
+    lastEvidenceMs: Math.max(status.lastEventAtMs ?? 0, status.lastAliveAtMs ?? 0, status.lastCallAtMs ?? 0),
+  }));
+  return { ready: gateway !== undefined && accounts.every(({ state }) => state === 'connected'), accounts };
+};
+
+/** The HTTP door is opened first: a port that is taken has to be said before any platform is told that we are here. */
+const startAll = async (terminal: Terminal, config: Config, parts: { home: string; log: Logger }): Promise<Running> => {
+  const { home, log } = parts;
+  const clock = systemClock;
+  const metrics = newMetrics({ onError: (error) => log.warn({ err: error }, 'metrics.failed') });
+  addProcessMetrics(metrics, terminal.version);
+  await ensureBuilt({ root, log });
+  const page = await loadPage(join(root, 'web', 'dist'));
+  const store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true });
+  const logins = newLogins({ store: accountData(store, 'http'), clock, token: config.sections.http.token });
+  let gateway: Gateway | undefined;
+  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), page });
+  let http: RunningHttp | undefined;
+  try {
+    http = await startHttp({ options: config.sections.http, app });
+    gateway = await Gateway.start({ home, config: gatewayConfig(config), platforms, store, alone: true, clock, log, metrics, version: terminal.version });
+    return { gateway, http, store, logins };
+  } catch (error) {
+    await http?.close();
+    await store.close();
+    throw error;
+  }
+};
+
+/** Resolves with the signal that asks the process to end. A second one ends it at once. */
+const untilSignal = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    let asked = false;
+    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(name, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve(name);
+      });
+    }
+  });
+
+const watch = (terminal: Terminal, config: Config, parts: { home: string; log: Logger; redactor: Redactor; gateway: Gateway; signal: AbortSignal }): Promise<void> => {
+  const { home, log, redactor, gateway, signal } = parts;
+  return watchConfig({
+    home,
+    env: terminal.env,
+    sections,
+    platforms,
+    redactor,
+    current: config,
+    signal,
+    onChange: async (change) => {
+      await gateway.configure(gatewayConfig(change.config));
+      log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
+    },
+    onProblem: (problems) => log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good'),
+  }).then(({ closed }) => closed);
+};
+
+/** Another command may hold the lock for a blink of an eye, to see whether a gateway runs. */
+const takeHome = async (home: string): Promise<HomeLock | undefined> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const lock = lockHome(home);
+    if (lock !== undefined || attempt === 4) return lock;
+    await systemClock.sleep(100);
+  }
+};
+
+/** `hermes gateway run`: the gateway in the foreground until a signal ends it. */
+export const runGateway = async (terminal: Terminal): Promise<void> => {
+  const home = resolveHome(terminal.env);
+  await prepareHome(home);
+  const redactor = newRedactor();
+  const config = await requireConfig(terminal, redactor);
+  const lock = await takeHome(home);
+  if (lock === undefined) throw new ConfigError(`Another gateway is already running in ${home}. Stop it, or set HERMES_HOME to another folder.`);
+  const { log, close } = openLog(terminal, home, redactor);
+  const stopWatching = new AbortController();
+  try {
+    const ended = untilSignal();
+    for (const warning of config.warnings) log.warn({ problem: formatProblem(warning) }, 'config.warning');
+    for (const { problems } of config.disabled) for (const problem of problems) log.error({ problem: formatProblem(problem) }, 'config.account_disabled');
+    const running = await startAll(terminal, config, { home, log });
+    writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
+    log.info({ home, url: running.http.url, pid: process.pid, version: terminal.version, start_ms: Math.round(process.uptime() * 1000) }, 'gateway.started');
+    const watching = watch(terminal, config, { home, log, redactor, gateway: running.gateway, signal: stopWatching.signal });
+    await welcome(terminal, { config, home, url: running.http.url, logins: running.logins });
+    const signal = await ended;
+    log.info({ signal, running_turns: running.gateway.runningTurns }, 'gateway.stopping');
+    stopWatching.abort();
+    await watching;
+    await running.gateway.stop();
+    await running.http.close();
+    await running.store.close();
+    rmSync(join(home, 'gateway.pid'), { force: true });
+    log.info({}, 'gateway.stopped');
+  } finally {
+    stopWatching.abort();
+    await close();
+    lock.release();
+  }
+};

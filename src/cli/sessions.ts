@@ -1,0 +1,117 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { ConfigError } from '../core/errors.ts';
+import type { TranscriptMessage } from '../core/transcript.ts';
+import { searchMessages } from '../store/search.ts';
+import { listSessions, resolveSessions } from '../store/sessions.ts';
+import type { Session } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
+import { newestMessages, pageOfMessages } from '../store/transcripts.ts';
+import type { StoredMessage } from '../store/transcripts.ts';
+import { json, paint, span, table } from './environment.ts';
+import type { Terminal } from './environment.ts';
+import { withStore } from './open-home.ts';
+
+const count = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 10_000) throw new InvalidArgumentError('a whole number from 1 to 10000');
+  return value;
+};
+
+const one = async (store: Store, name: string): Promise<Session> => {
+  const [session, ...others] = await store.read((db) => resolveSessions(db, name));
+  if (session === undefined) throw new ConfigError(`There is no session called ${name}. hermes sessions list shows them.`);
+  if (others.length > 0) throw new ConfigError(`Several sessions start with ${name}: ${[session, ...others].map(({ id }) => id).join(', ')}`);
+  return session;
+};
+
+const titleOf = (session: Session): string => session.title ?? '';
+
+const printList = (terminal: Terminal, sessions: readonly Session[]): string => {
+  if (sessions.length === 0) return 'There are no sessions yet.\n';
+  const rows = sessions.map((session) => [
+    session.id,
+    session.account,
+    session.chatType,
+    String(session.messageCount),
+    `${span(Date.now() - session.activeAtMs)} ago`,
+    `${session.endReason === null ? '' : paint(terminal, 'dim', `(${session.endReason}) `)}${titleOf(session)}`,
+  ]);
+  return `${table([['SESSION', 'ACCOUNT', 'CHAT', 'MESSAGES', 'ACTIVE', 'TITLE'], ...rows])}\n`;
+};
+
+const heading = (message: TranscriptMessage): string => (message.role === 'tool' ? `tool ${message.toolName ?? ''}` : message.role);
+
+const bodyOf = (message: TranscriptMessage): string => {
+  const calls = (message.toolCalls ?? []).map((call) => `→ ${call.name}(${call.arguments})`);
+  const files = (message.attachments ?? []).map((file) => `[${file.kind} ${file.name}: ${file.path}]`);
+  return [message.content, ...calls, ...files].filter((part) => part !== '').join('\n');
+};
+
+const printMessages = (terminal: Terminal, messages: readonly StoredMessage[]): string =>
+  messages.map(({ message, createdAtMs }) => `${paint(terminal, 'bold', heading(message))} ${paint(terminal, 'dim', new Date(createdAtMs).toISOString())}\n${bodyOf(message)}\n`).join('\n');
+
+/** Every message, undone ones included, in pages, so that a long conversation needs no more memory than a short one. */
+async function* everyMessage(store: Store, sessionId: string): AsyncGenerator<StoredMessage> {
+  let afterId = 0;
+  for (;;) {
+    const page = await store.read((db) => pageOfMessages(db, sessionId, { afterId, limit: 500, activeOnly: false }));
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    afterId = last.id;
+  }
+}
+
+const asMarkdown = ({ message, createdAtMs, active }: StoredMessage): string => `### ${heading(message)} · ${new Date(createdAtMs).toISOString()}${active ? '' : ' · undone'}\n\n${bodyOf(message)}\n\n`;
+
+const asJsonLine = ({ id, message, createdAtMs, active }: StoredMessage): string => `${JSON.stringify({ id, at: new Date(createdAtMs).toISOString(), active, ...message })}\n`;
+
+const exportSession = async (terminal: Terminal, name: string, format: string): Promise<void> => {
+  if (format !== 'markdown' && format !== 'jsonl') throw new ConfigError(`--format is markdown or jsonl, not ${format}`);
+  await withStore(terminal, async (store) => {
+    const session = await one(store, name);
+    if (format === 'markdown') terminal.write(`# ${session.title ?? session.id}\n\n${session.account} · ${session.chatType} · ${session.id}\n\n`);
+    for await (const message of everyMessage(store, session.id)) terminal.write(format === 'markdown' ? asMarkdown(message) : asJsonLine(message));
+  });
+};
+
+const show = (terminal: Terminal, name: string, flags: { limit: number; json?: true }): Promise<void> =>
+  withStore(terminal, async (store) => {
+    const session = await one(store, name);
+    const messages = (await store.read((db) => newestMessages(db, session.id, { limit: flags.limit }))).toReversed();
+    if (flags.json === true) terminal.write(json({ session, messages }));
+    else terminal.write(`${printList(terminal, [session])}\n${printMessages(terminal, messages)}`);
+  });
+
+const search = (terminal: Terminal, words: readonly string[], flags: { limit: number; json?: true }): Promise<void> =>
+  withStore(terminal, async (store) => {
+    const hits = await store.read((db) => searchMessages(db, { text: words.join(' '), limit: flags.limit }));
+    if (flags.json === true) terminal.write(json(hits));
+    else if (hits.length === 0) terminal.write('Nothing was found.\n');
+    else terminal.write(`${table(hits.map((hit) => [hit.sessionId, hit.role, new Date(hit.createdAtMs).toISOString().slice(0, 16), hit.snippet]))}\n`);
+  });
+
+export const sessionsCommand = (terminal: Terminal): Command => {
+  const command = new Command('sessions').description('List, show, search and export conversations').addHelpText('after', '\nExamples:\n  hermes sessions list\n  hermes sessions search invoice march\n  hermes sessions export 20261115_100500_1a2b3c4d > talk.md');
+  command
+    .command('list')
+    .description('The newest conversations')
+    .option('--limit <n>', 'how many', count, 20)
+    .option('--account <name>', 'only of this account')
+    .option('--json', 'print JSON')
+    .action((flags: { limit: number; account?: string; json?: true }) =>
+      withStore(terminal, async (store) => {
+        const sessions = await store.read((db) => listSessions(db, { limit: flags.limit, ...(flags.account !== undefined && { account: flags.account }) }));
+        terminal.write(flags.json === true ? json(sessions) : printList(terminal, sessions));
+      }),
+    );
+  command.command('show').description('One conversation and its newest messages').argument('<session>', 'id, start of an id, or title').option('--limit <n>', 'how many messages', count, 20).option('--json', 'print JSON').action((name: string, flags: { limit: number; json?: true }) => show(terminal, name, flags));
+  command.command('search').description('Find messages by words, in any script').argument('<words...>').option('--limit <n>', 'how many', count, 20).option('--json', 'print JSON').action((words: string[], flags: { limit: number; json?: true }) => search(terminal, words, flags));
+  command
+    .command('export')
+    .description('A whole conversation on standard output')
+    .argument('<session>', 'id, start of an id, or title')
+    .option('--format <format>', 'markdown or jsonl', 'markdown')
+    .action((name: string, flags: { format: string }) => exportSession(terminal, name, flags.format));
+  return command;
+};

@@ -1,0 +1,72 @@
+import { Command } from 'commander';
+import { resolveHome } from '../config/home.ts';
+import { lockHome } from '../store/home-lock.ts';
+import { allStatus, listDenials } from '../store/accounts.ts';
+import type { AccountStatus } from '../store/accounts.ts';
+import { deadTargets } from '../store/gates.ts';
+import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
+import { failedDeliveries, outboxCounts } from '../store/outbox.ts';
+import type { Store } from '../store/store.ts';
+import { json, paint, span, table } from './environment.ts';
+import type { Terminal } from './environment.ts';
+import { withStore } from './open-home.ts';
+
+/** Whether a gateway holds the home's lock right now. */
+const isRunning = (home: string): boolean => {
+  const lock = lockHome(home);
+  lock?.release();
+  return lock === undefined;
+};
+
+const collect = (store: Store) =>
+  store.read(async (db) => ({
+    accounts: await allStatus(db),
+    inbox: await inboxCounts(db),
+    oldestOpenMs: (await oldestOpenMs(db)) ?? null,
+    outbox: await outboxCounts(db),
+    failed: await failedDeliveries(db, 5),
+    deadTargets: await deadTargets(db),
+    denials: await listDenials(db, 5),
+  }));
+
+type Facts = Awaited<ReturnType<typeof collect>>;
+
+const evidence = (status: AccountStatus, nowMs: number): string => {
+  const ago = (at: number | null): string => (at === null ? '—' : `${span(nowMs - at)} ago`);
+  return `event ${ago(status.lastEventAtMs)}, sign of life ${ago(status.lastAliveAtMs)}, call ${ago(status.lastCallAtMs)}`;
+};
+
+const accountRow = (terminal: Terminal, status: AccountStatus, running: boolean): readonly string[] => {
+  const state = running ? status.state : 'stopped';
+  const color = state === 'connected' ? 'green' : state === 'stopped' ? 'dim' : 'red';
+  return [status.account, paint(terminal, color, state), status.name ?? '', status.error ?? evidence(status, Date.now())];
+};
+
+const counts = (values: Readonly<Record<string, number>>): string => {
+  const parts = Object.entries(values).map(([state, count]) => `${count} ${state}`);
+  return parts.length === 0 ? 'nothing open' : parts.join(', ');
+};
+
+const print = (terminal: Terminal, facts: Facts, running: boolean): string =>
+  [
+    `Gateway  ${running ? paint(terminal, 'green', 'running') : paint(terminal, 'red', 'not running')}`,
+    `Inbox    ${counts(facts.inbox)}${facts.oldestOpenMs === null ? '' : `, oldest ${span(facts.oldestOpenMs)}`}`,
+    `Outbox   ${counts(facts.outbox)}`,
+    '',
+    facts.accounts.length === 0 ? 'No account has been started yet.' : table(facts.accounts.map((status) => accountRow(terminal, status, running))),
+    ...(facts.failed.length === 0 ? [] : ['', 'Failed deliveries', table(facts.failed.map((item) => [`out_${item.id}`, `${item.account}:${item.chatId}`, item.error ?? '']))]),
+    ...(facts.deadTargets.length === 0 ? [] : ['', 'Unreachable chats', table(facts.deadTargets.map((target) => [`${target.account}:${target.chatId}`, target.reason]))]),
+    ...(facts.denials.length === 0 ? [] : ['', 'Not let in', table(facts.denials.map((denial) => [`${denial.account} user ${denial.userId}`, `${denial.count}×`, denial.reason]))]),
+    '',
+  ].join('\n');
+
+export const statusCommand = (terminal: Terminal): Command =>
+  new Command('status')
+    .description('Show what the gateway and its accounts are doing')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  hermes status\n  hermes status --json')
+    .action(async (flags: { json?: true }) => {
+      const running = isRunning(resolveHome(terminal.env));
+      const facts = await withStore(terminal, collect);
+      terminal.write(flags.json === true ? json({ running, ...facts }) : print(terminal, facts, running));
+    });

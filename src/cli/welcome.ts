@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { Logins } from '../http/logins.ts';
+import { paint } from './environment.ts';
+import type { Terminal } from './environment.ts';
+import type { Config } from './settings.ts';
+
+const modelHint = (file: string): readonly string[] => [
+  'This is the built-in demo model. To connect a real one, put this into',
+  `${file}:`,
+  '',
+  '  model: { provider: openai, default: <model>, base_url: <https://…/v1>, api_key: ${OPENAI_API_KEY} }',
+];
+
+const platformHint = (file: string): readonly string[] => [
+  'To talk on Telegram, get a token from @BotFather and put this into',
+  `${file}:`,
+  '',
+  '  TELEGRAM_BOT_TOKEN=<token>',
+  '  TELEGRAM_ALLOWED_USERS=<your id>',
+];
+
+/** What a newcomer sees: where to go, and what to do next. */
+export const welcome = async (terminal: Terminal, at: { config: Config; home: string; url: string; logins: Logins }): Promise<void> => {
+  const link = `${at.url}/login#${await at.logins.newLink()}`;
+  const { sections, accounts } = at.config;
+  const lines = [
+    '',
+    paint(terminal, 'bold', `Hermes gateway ${terminal.version}`),
+    '',
+    `  Page        ${at.url}`,
+    `  Log in once ${paint(terminal, 'cyan', link)}`,
+    `              (works once, for 10 minutes; hermes login makes another)`,
+    `  Home        ${at.home}`,
+    `  Model       ${sections.model.provider}${sections.model.default === undefined ? '' : ` / ${sections.model.default}`}`,
+    `  Accounts    ${accounts.map(({ account }) => account).join(', ')}`,
+    '',
+    ...(sections.model.provider === 'demo' ? [...modelHint(join(at.home, 'config.yaml')), ''] : []),
+    ...(accounts.some(({ platform }) => platform !== 'web') ? [] : [...platformHint(join(at.home, '.env')), '']),
+    'Changes to these files are taken over while it runs. Ctrl-C stops it; nothing is lost.',
+    '',
+  ];
+  terminal.write(`${lines.join('\n')}\n`);
+};

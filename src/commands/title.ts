@@ -1,0 +1,22 @@
+import { findSession, setTitle } from '../store/sessions.ts';
+import type { Command } from './contract.ts';
+
+/** Without what could hide or reorder text in a list. */
+const clean = (title: string): string => title.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim().slice(0, 100).toWellFormed();
+
+export const title: Command = {
+  name: 'title',
+  aliases: [],
+  category: 'Session',
+  description: 'Name this conversation',
+  args: '[title]',
+  whileRunning: 'allowed',
+  async run(tx, call) {
+    const wanted = clean(call.args);
+    if (wanted === '') {
+      const session = await findSession(tx, call.sessionId);
+      return session?.title == null ? 'This conversation has no title. Give it one with /title <title>.' : `This conversation is called “${session.title}”.`;
+    }
+    return (await setTitle(tx, call.sessionId, wanted)) ? `This conversation is now called “${wanted}”.` : `Another conversation is already called “${wanted}”.`;
+  },
+};

@@ -1,0 +1,111 @@
+import { isAlias, isMap, isNode, isScalar, isSeq, parseDocument, Scalar, visit } from 'yaml';
+import type { Document, Node, Pair, ToStringOptions, YAMLMap } from 'yaml';
+import { hideReferences, unhideReferences } from './flow-references.ts';
+
+/** Why a path cannot be edited; the rest of the file is untouched. */
+export type EditedYaml = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+
+/** Sets the value at the path, or removes it for `undefined`. Comments, order and the style of the file are kept. `text` must be valid. */
+export const editYaml = (text: string, path: readonly string[], value: Node | undefined): EditedYaml => {
+  const document = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
+  if (isNothing(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
+  const message = value === undefined ? remove(document.contents, path) : put(document, path, value);
+  if (message !== undefined) return { ok: false, message };
+  const edited = isMap(document.contents) && document.contents.items.length === 0 && document.comment === null ? '' : unhideReferences(document.toString(styleOf(text)));
+  return { ok: true, text: text.includes('\r\n') ? edited.replaceAll(/\r?\n/g, '\r\n') : edited };
+};
+
+/** What a person typed for a value: YAML where it is YAML, the bare text otherwise, and text for settings that are text. */
+export const parseValue = (typed: string, isText: boolean): Node => {
+  if (isText) return new Scalar(typed);
+  const parsed = parseDocument(typed, { logLevel: 'error' });
+  if (parsed.errors.length > 0 || parsed.warnings.length > 0 || parsed.contents === null || hasAlias(parsed)) return new Scalar(typed);
+  visit(parsed, {
+    Scalar(_key, node) {
+      // Ids of some platforms are beyond what a number can hold exactly.
+      if (typeof node.value === 'number' && Number.isInteger(node.value) && !Number.isSafeInteger(node.value)) return new Scalar(node.source ?? String(node.value));
+      return undefined;
+    },
+  });
+  return parsed.contents;
+};
+
+const hasAlias = (document: Document.Parsed): boolean => {
+  let found = false;
+  visit(document, {
+    Alias() {
+      found = true;
+      return visit.BREAK;
+    },
+  });
+  return found;
+};
+
+const isNothing = (node: unknown): boolean => node === null || node === undefined || (isScalar(node) && node.value === null);
+
+const keyText = (key: unknown): string => (isScalar(key) ? String(key.source ?? key.value) : '');
+
+const pairOf = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => keyText(pair.key) === key);
+
+const put = (document: Document, path: readonly string[], value: Node): string | undefined => {
+  let at: unknown = document.contents;
+  for (const [depth, key] of path.entries()) {
+    const place = path.slice(0, depth).join('.');
+    const next = depth === path.length - 1 ? value : undefined;
+    if (isAlias(at)) return `${place} is an alias (*name); edit the file by hand`;
+    if (isSeq(at)) {
+      const index = Number(key);
+      if (!Number.isInteger(index) || index < 0 || index > at.items.length) return `${place} is a list with ${at.items.length} entries`;
+      at.items[index] = next ?? (isNothing(at.items[index]) ? document.createNode({}) : at.items[index]);
+      at = at.items[index];
+    } else if (isMap(at)) {
+      const pair = pairOf(at, key) ?? addPair(document, at, key);
+      pair.value = next === undefined ? (isNothing(pair.value) ? inPlaceOf(pair.value, document.createNode({})) : pair.value) : inPlaceOf(pair.value, next);
+      at = pair.value;
+    } else {
+      return `${place} is a bare value, so nothing can stand below it`;
+    }
+  }
+  return undefined;
+};
+
+const addPair = (document: Document, map: YAMLMap, key: string): Pair => {
+  const pair = document.createPair(key, null);
+  map.items.push(pair);
+  return pair;
+};
+
+/** A comment behind the old value stays behind the new one. */
+const inPlaceOf = (old: unknown, node: Node): Node => {
+  if (isScalar(old) || isSeq(old)) {
+    if (isScalar(node) || isSeq(node)) node.comment ??= old.comment ?? null;
+    else node.commentBefore ??= old.comment ?? null;
+  }
+  if (isNode(old) && isSeq(node) && isSeq(old)) node.flow = old.flow ?? false;
+  return node;
+};
+
+/** Mappings that become empty go too, so that an account without keys is no account. */
+const remove = (at: unknown, path: readonly string[]): string | undefined => {
+  const [key = '', ...rest] = path;
+  if (!isMap(at)) return 'is not set in config.yaml';
+  const pair = pairOf(at, key);
+  if (pair === undefined) return 'is not set in config.yaml';
+  if (rest.length > 0) {
+    const message = remove(pair.value, rest);
+    if (message !== undefined) return message;
+  }
+  if (rest.length === 0 || (isMap(pair.value) && pair.value.items.length === 0)) at.items.splice(at.items.indexOf(pair), 1);
+  return undefined;
+};
+
+/** As the file is already written, so that an edit changes its own line and no other. */
+const styleOf = (text: string): ToStringOptions => {
+  const indent = /^[^\s#-][^\n]*:[ \t]*(?:#[^\n]*)?\r?\n( +)(?=[^\s#-])/m.exec(text)?.[1]?.length ?? 2;
+  return {
+    lineWidth: 0,
+    indent: Math.min(8, indent),
+    indentSeq: !/^( *)[^\s#-][^\n]*:[ \t]*\r?\n\1- /m.test(text),
+    flowCollectionPadding: !/[{[][^\s}\]]/.test(text) || /[{[] /.test(text),
+  };
+};

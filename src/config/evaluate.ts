@@ -1,0 +1,144 @@
+import type { Redactor } from '../lib/redact.ts';
+import { accountOptions } from '../platforms/account-options.ts';
+import { conceal, concealProblem, hasSecretInFile } from './conceal.ts';
+import { effectiveSettings } from './effective-settings.ts';
+import type { EffectiveSetting } from './effective-settings.ts';
+import { layOut } from './layout.ts';
+import type { Layout } from './layout.ts';
+import { knownVariables, misspeltVariables } from './misspelt-variables.ts';
+import { parseEnvFile } from './parse-env-file.ts';
+import type { EnvFile } from './parse-env-file.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { problemAt } from './problem.ts';
+import type { Problem } from './problem.ts';
+import type { AccountConfig, AccountReading, DisabledAccount, PlatformFacts } from './read-accounts.ts';
+import { readPlatforms } from './read-platforms.ts';
+import type { PlatformReadings } from './read-platforms.ts';
+import { checkSetting, onePerSetting, settleSetting } from './read-setting.ts';
+import type { Section, SectionValues } from './section.ts';
+import { emptyMap } from './setting-node.ts';
+import type { SettingNode } from './setting-node.ts';
+import { newVariables } from './variables.ts';
+import type { Environment, Variables } from './variables.ts';
+
+export const configFileName = 'config.yaml';
+export const envFileName = '.env';
+
+export interface ConfigInput<Sections extends readonly Section[]> {
+  readonly env: Environment;
+  readonly sections: Sections;
+  readonly platforms: readonly PlatformFacts[];
+  /** Learns every secret of the configuration, also of one that turns out to be wrong. */
+  readonly redactor?: Redactor | undefined;
+}
+
+export interface ConfigTexts {
+  readonly config: string | undefined;
+  readonly env: string | undefined;
+}
+
+export interface ValidConfig<Sections extends readonly Section[]> {
+  readonly ok: true;
+  readonly sections: SectionValues<Sections>;
+  /** Accounts that can run, in the order of the platforms given. */
+  readonly accounts: readonly AccountConfig[];
+  readonly disabled: readonly DisabledAccount[];
+  readonly warnings: readonly Problem[];
+  /** Every value in force with its source, secrets masked. */
+  readonly settings: readonly EffectiveSetting[];
+  /** Names of the files that say anything. */
+  readonly files: readonly string[];
+  /** A variable of the environment or `.env`, for settings that name one. */
+  variable(name: string): string | undefined;
+}
+
+export interface InvalidConfig {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+export type LoadedConfig<Sections extends readonly Section[] = readonly Section[]> = ValidConfig<Sections> | InvalidConfig;
+
+export interface Evaluation<Sections extends readonly Section[]> {
+  readonly config: LoadedConfig<Sections>;
+  /** Whether config.yaml itself holds a secret, and `.env` anything. */
+  readonly holdsSecret: { readonly config: boolean; readonly env: boolean };
+}
+
+/**
+ * The configuration that these texts and this environment make. A mistake outside `platforms` makes all of it invalid;
+ * one inside an account disables that account.
+ */
+export const evaluate = <const Sections extends readonly Section[]>(input: ConfigInput<Sections>, texts: ConfigTexts): Evaluation<Sections> => {
+  const outer = newVariables(input.env, noEntries, envFileName);
+  const envFile = parseEnvFile(texts.env ?? '', envFileName, (name) => outer.get(name)?.value);
+  const variables = newVariables(input.env, envFile, envFileName);
+  const parsed = parseYaml(texts.config ?? '', configFileName);
+  const names = { sections: input.sections, platforms: input.platforms.map(({ name }) => name), accountKeys: Object.keys(accountOptions.shape) };
+  const layout = layOut(parsed.ok ? parsed.root : emptyMap({ kind: 'default' }), names);
+  const misspelt = misspeltVariables(variables, knownVariables(input.sections, input.platforms));
+  const sections = input.sections.map((section) => readSection(section, layout, variables));
+  const platforms = readPlatforms(layout, input.platforms, { variables, misspelt });
+
+  const nodes = [...sections, ...platforms.accounts].map(({ node }) => node).filter((node) => node !== undefined);
+  const hidden = conceal(nodes, envFile, input.redactor);
+  const clean = (problem: Problem): Problem => concealProblem(problem, hidden);
+  const holdsSecret = { config: nodes.some(hasSecretInFile), env: envFile.entries.length > 0 };
+  const warnings = [...layout.warnings, ...repeatedNames(envFile), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
+  const disabled = disabledAccounts(platforms).map((entry) => ({ ...entry, problems: entry.problems.map(clean) }));
+  const misnamed = misspelt.filter(({ certain, platform }) => certain && platform === undefined).map(({ problem }) => problem);
+  const fatal = [...(parsed.ok ? [] : parsed.problems), ...envFile.problems, ...misnamed, ...layout.problems, ...sections.flatMap(({ problems }) => problems)];
+  if (fatal.length > 0) {
+    return { config: { ok: false, problems: [...fatal.map(clean), ...disabled.flatMap(({ problems }) => problems)].toSorted(byPlace), warnings }, holdsSecret };
+  }
+  const config: ValidConfig<Sections> = {
+    ok: true,
+    sections: Object.fromEntries(sections.map(({ name, value }) => [name, value])) as SectionValues<Sections>,
+    accounts: platforms.accounts.map(({ outcome }) => (outcome.state === 'ready' ? outcome.config : undefined)).filter((account) => account !== undefined),
+    disabled,
+    warnings,
+    settings: [...sections.map((section) => ({ ...section, path: [section.name] })), ...platforms.accounts.map(withValue)].flatMap((reading) => effectiveSettings(reading, hidden)),
+    files: [...(isBlank(texts.config) ? [] : [configFileName]), ...(isBlank(texts.env) ? [] : [envFileName])],
+    variable: (name) => variables.get(name)?.value,
+  };
+  return { config, holdsSecret };
+};
+
+const isBlank = (text: string | undefined): boolean => (text ?? '').trim() === '';
+
+const noEntries: EnvFile = { entries: [], problems: [] };
+
+interface SectionReading extends Pick<Section, 'name' | 'schema'> {
+  readonly node: SettingNode | undefined;
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+}
+
+const readSection = ({ name, schema }: Section, layout: Layout, variables: Variables): SectionReading => {
+  const context = { variables, overlay: true, path: [name] };
+  const { node, problems } = settleSetting(layout.sections.get(name)?.value, schema, context);
+  const checked = checkSetting(node, schema, context);
+  if (checked.ok) return { name, schema, node, value: checked.value, problems: onePerSetting(problems) };
+  return { name, schema, node, value: undefined, problems: onePerSetting([...problems, ...checked.problems]) };
+};
+
+const disabledAccounts = ({ accounts, nameless }: PlatformReadings): readonly DisabledAccount[] => [
+  ...accounts.flatMap(({ account, platform, outcome }) => (outcome.state === 'broken' ? [{ account, platform, problems: outcome.problems }] : [])),
+  ...nameless,
+];
+
+const withValue = ({ schema, node, path, outcome }: AccountReading) => ({
+  schema,
+  node,
+  path,
+  value: outcome.state === 'ready' ? { ...Object(outcome.config.options), ...outcome.config.common } : undefined,
+});
+
+const repeatedNames = ({ entries }: EnvFile): readonly Problem[] =>
+  entries
+    .filter(({ name }, index) => entries.findIndex((other) => other.name === name) < index)
+    .map(({ name, line }) => problemAt({ kind: 'variable', name, file: envFileName, line }, [], { code: 'conflict', message: 'is set more than once; this one counts' }));
+
+/** In the order in which a person walks through the files. */
+const byPlace = (a: Problem, b: Problem): number => (a.file ?? '').localeCompare(b.file ?? '') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

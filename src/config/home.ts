@@ -1,0 +1,43 @@
+import { constants } from 'node:fs';
+import { access, mkdir, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '../core/errors.ts';
+import type { Environment } from './variables.ts';
+
+/** `HERMES_HOME`, or `.hermes` in the user's own folder. */
+export const resolveHome = (env: Environment): string => {
+  const own = env['HOME'] !== undefined && env['HOME'] !== '' ? env['HOME'] : homedir();
+  const chosen = env['HERMES_HOME']?.trim() ?? '';
+  if (chosen === '') return join(own, '.hermes');
+  return chosen === '~' || chosen.startsWith('~/') ? join(own, chosen.slice(1)) : resolve(chosen);
+};
+
+/** Makes sure that the folder exists, for us alone, and can be written. Throws a `ConfigError` that says what to do. */
+export const prepareHome = async (path: string): Promise<void> => {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    if (!(await stat(path)).isDirectory()) throw new ConfigError(`The home folder ${path} is a file. Remove it or set HERMES_HOME to a folder.`);
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(sentence(path, (error as NodeJS.ErrnoException).code), { cause: error });
+  }
+};
+
+const sentence = (path: string, code: string | undefined): string => {
+  switch (code) {
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return `The home folder ${path} cannot be made because a file is in its way. Remove it or set HERMES_HOME to another folder.`;
+    case 'EACCES':
+    case 'EPERM':
+      return `The home folder ${path} cannot be written by this user. Change its owner or set HERMES_HOME to another folder.`;
+    case 'EROFS':
+      return `The home folder ${path} is on a read-only file system. Set HERMES_HOME to a folder that can be written.`;
+    case 'ENOSPC':
+      return `The home folder ${path} cannot be made because the disk is full.`;
+    default:
+      return `The home folder ${path} cannot be used (${code ?? 'unknown reason'}). Set HERMES_HOME to another folder.`;
+  }
+};

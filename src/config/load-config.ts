@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { configFileName, envFileName, evaluate } from './evaluate.ts';
+import type { ConfigInput, LoadedConfig } from './evaluate.ts';
+import type { Problem } from './problem.ts';
+import { readConfigFile } from './read-config-file.ts';
+import type { ConfigFile } from './read-config-file.ts';
+import type { Section } from './section.ts';
+
+export interface LoadOptions<Sections extends readonly Section[]> extends ConfigInput<Sections> {
+  readonly home: string;
+}
+
+export const configFiles = (home: string): { readonly config: string; readonly env: string } => ({ config: join(home, configFileName), env: join(home, envFileName) });
+
+/** Reads `config.yaml`, `.env` and the environment. Missing files are fine; nothing that is written in them makes it reject. */
+export const loadConfig = async <const Sections extends readonly Section[]>(options: LoadOptions<Sections>): Promise<LoadedConfig<Sections>> => {
+  const paths = configFiles(options.home);
+  const [config, env] = await Promise.all([readConfigFile(paths.config), readConfigFile(paths.env)]);
+  const unreadable = [config, env].flatMap((file) => (file.kind === 'unreadable' ? [file.problem] : []));
+  const { config: loaded, holdsSecret } = evaluate(options, { config: textOf(config), env: textOf(env) });
+  const warnings = [...loaded.warnings, ...exposed(config, configFileName, holdsSecret.config), ...exposed(env, envFileName, holdsSecret.env)];
+  if (unreadable.length > 0) return { ok: false, problems: unreadable, warnings };
+  return { ...loaded, warnings };
+};
+
+const textOf = (file: ConfigFile): string | undefined => (file.kind === 'text' ? file.text : undefined);
+
+const exposed = (file: ConfigFile, name: string, holdsSecret: boolean): readonly Problem[] => {
+  if (file.kind !== 'text' || !holdsSecret || process.platform === 'win32' || (file.mode & 0o044) === 0) return [];
+  return [{ code: 'exposed', file: name, path: '', message: `holds secrets and can be read by other users of this machine; run: chmod 600 ${name}` }];
+};

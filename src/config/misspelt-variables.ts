@@ -1,0 +1,45 @@
+import { distance } from './nearest.ts';
+import { problemAt } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { accountSchema } from './read-accounts.ts';
+import type { PlatformFacts } from './read-accounts.ts';
+import { settingsOf, variableName } from './schema.ts';
+import type { Section } from './section.ts';
+import type { Variables } from './variables.ts';
+
+/** Every variable that stands in for a setting, with the platform it belongs to. */
+export const knownVariables = (sections: readonly Section[], platforms: readonly PlatformFacts[]): ReadonlyMap<string, { readonly platform: string | undefined }> => {
+  const known = new Map<string, { platform: string | undefined }>();
+  for (const { schema } of sections) {
+    for (const { facts } of settingsOf(schema)) if (facts.env !== undefined) known.set(facts.env, { platform: undefined });
+  }
+  for (const platform of platforms) {
+    for (const { facts } of settingsOf(accountSchema(platform))) {
+      if (facts.env !== undefined) known.set(variableName(facts.env, platform.name), { platform: platform.name });
+    }
+  }
+  return known;
+};
+
+export interface MisspeltVariable {
+  readonly platform: string | undefined;
+  /** `.env` is ours, so a near miss there is a mistake; the environment belongs to everybody. */
+  readonly certain: boolean;
+  readonly problem: Problem;
+}
+
+const firstWord = (name: string): string => name.split('_', 1)[0] ?? '';
+
+/** Variables nobody knows that are a letter or two away from one that decides something, such as who may speak. */
+export const misspeltVariables = (variables: Variables, known: ReturnType<typeof knownVariables>): readonly MisspeltVariable[] =>
+  variables.names
+    .filter((name) => name.includes('_') && !known.has(name))
+    .flatMap((name) => {
+      const close = [...known.keys()].find(
+        (candidate) => Math.abs(candidate.length - name.length) <= 2 && distance(candidate, name) <= 2 && distance(firstWord(candidate), firstWord(name)) <= 1,
+      );
+      const origin = variables.get(name)?.origin;
+      if (close === undefined || origin === undefined) return [];
+      const problem = problemAt(origin, [], { code: 'unknown_key', message: 'unknown variable', suggestion: close });
+      return [{ platform: known.get(close)?.platform, certain: origin.file !== undefined, problem }];
+    });

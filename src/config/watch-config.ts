@@ -1,0 +1,173 @@
+import { watch } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { systemClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import { configFileName, envFileName } from './evaluate.ts';
+import type { ValidConfig } from './evaluate.ts';
+import { configFiles, loadConfig } from './load-config.ts';
+import type { LoadOptions } from './load-config.ts';
+import type { Problem } from './problem.ts';
+import type { Reload, Section } from './section.ts';
+
+export interface ConfigChange<Sections extends readonly Section[]> {
+  readonly config: ValidConfig<Sections>;
+  /** Sections that differ from the last configuration. */
+  readonly sections: readonly { readonly name: string; readonly reload: Reload }[];
+  /** Sections that differ from those the process started with and that it cannot take over. */
+  readonly awaitingRestart: readonly string[];
+  readonly accounts: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
+}
+
+export interface WatchOptions<Sections extends readonly Section[]> extends LoadOptions<Sections> {
+  /** The configuration the process works with. */
+  readonly current: ValidConfig<Sections>;
+  /** A valid configuration that differs; the next one waits until it is done. */
+  onChange(change: ConfigChange<Sections>): void | Promise<void>;
+  /** What is wrong with the files now. The working configuration stays. */
+  onProblem(problems: readonly Problem[]): void;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}
+
+export interface ConfigWatch {
+  /** Resolves when the signal aborts; rejects when watching is no longer possible or a callback fails. */
+  readonly closed: Promise<void>;
+}
+
+/** An editor writes a file in several steps; this long after the last one it is read. */
+const settleMs = 100;
+
+/** Watches the folders of the two files, since editors replace files instead of writing into them. Resolves once it is watching. */
+export const watchConfig = async <const Sections extends readonly Section[]>(options: WatchOptions<Sections>): Promise<ConfigWatch> => {
+  const { home } = options;
+  const bell = newBell(options.signal);
+  const places = await placesOf(home);
+  const watchers: FSWatcher[] = [];
+  try {
+    for (const [folder, names] of places) {
+      const watcher = watch(folder, (_event, name) => {
+        // A mounted volume swaps a link called `..data` instead of the file.
+        if (name === null || names.has(name) || name.startsWith('..')) bell.ring();
+      });
+      watcher.on('error', (error) => bell.fail(error));
+      watchers.push(watcher);
+    }
+  } catch (error) {
+    for (const watcher of watchers) watcher.close();
+    throw error;
+  }
+  const run = async (): Promise<void> => {
+    try {
+      await follow(options, bell);
+    } catch (error) {
+      if (!options.signal.aborted) throw error;
+    } finally {
+      for (const watcher of watchers) watcher.close();
+    }
+  };
+  return { closed: run() };
+};
+
+/** The folders to watch and the names that matter in each: of the files, and of what they link to. */
+const placesOf = async (home: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+  const places = new Map<string, Set<string>>([[home, new Set([configFileName, envFileName])]]);
+  for (const path of Object.values(configFiles(home))) {
+    const target = await realpath(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return path;
+      throw error;
+    });
+    places.set(dirname(target), (places.get(dirname(target)) ?? new Set<string>()).add(basename(target)));
+  }
+  return places;
+};
+
+interface Bell {
+  ring(): void;
+  fail(error: Error): void;
+  /** Whether it has rung since the last wait. */
+  hasRung(): boolean;
+  /** Resolves at the first ring since the last wait, at once if it has rung already. */
+  wait(): Promise<void>;
+}
+
+const newBell = (signal: AbortSignal): Bell => {
+  let rung = false;
+  let failure: Error | undefined;
+  let wake = (): void => undefined;
+  const isDone = (): boolean => rung || failure !== undefined || signal.aborted;
+  signal.addEventListener('abort', () => wake(), { once: true });
+  return {
+    hasRung: () => rung,
+    ring() {
+      rung = true;
+      wake();
+    },
+    fail(error) {
+      failure = error;
+      wake();
+    },
+    async wait() {
+      if (!isDone()) await new Promise<void>((resolve) => (wake = resolve));
+      signal.throwIfAborted();
+      if (failure !== undefined) throw failure;
+      rung = false;
+    },
+  };
+};
+
+const follow = async <const Sections extends readonly Section[]>(options: WatchOptions<Sections>, bell: Bell): Promise<void> => {
+  const clock = options.clock ?? systemClock;
+  const started = options.current;
+  let current = options.current;
+  let complaints: readonly Problem[] = [];
+  // The files may have changed between their first reading and the start of the watch.
+  bell.ring();
+  for (;;) {
+    do {
+      await bell.wait();
+      await clock.sleep(settleMs, options.signal);
+    } while (bell.hasRung());
+    const loaded = await loadConfig(options);
+    const problems = loaded.ok ? losses(current, loaded) : loaded.problems;
+    if (problems.length > 0 && !isDeepStrictEqual(problems, complaints)) options.onProblem(problems);
+    complaints = problems;
+    if (!loaded.ok || problems.length > 0) continue;
+    const change = compare(options.sections, { started, before: current, after: loaded });
+    current = loaded;
+    if (change !== undefined) await options.onChange(change);
+  }
+};
+
+/**
+ * What a valid configuration would take away by mistake: accounts that worked and would not any more, and a whole file
+ * that is gone or empty, as it is for a moment while some editors write. Accounts that never worked do not count.
+ */
+const losses = (before: ValidConfig<readonly Section[]>, after: ValidConfig<readonly Section[]>): readonly Problem[] => {
+  const gone = before.files.filter((name) => !after.files.includes(name));
+  if (gone.length > 0) return gone.map((file) => ({ code: 'unreadable', file, path: '', message: 'is gone or empty; the configuration in force stays until it is back or the gateway restarts' }));
+  return after.disabled.filter(({ account }) => before.accounts.some((working) => working.account === account)).flatMap(({ problems }) => problems);
+};
+
+const compare = <const Sections extends readonly Section[]>(
+  sections: Sections,
+  configs: { readonly started: ValidConfig<Sections>; readonly before: ValidConfig<Sections>; readonly after: ValidConfig<Sections> },
+): ConfigChange<Sections> | undefined => {
+  const { started, before, after } = configs;
+  const differs = (name: string, other: ValidConfig<Sections>): boolean => !isDeepStrictEqual(valueOf(after, name), valueOf(other, name));
+  const changed = sections.filter(({ name }) => differs(name, before)).map(({ name, reload }) => ({ name, reload }));
+  const old = new Map(before.accounts.map((account) => [account.account, account]));
+  const now = new Map(after.accounts.map((account) => [account.account, account]));
+  const accounts = {
+    added: [...now.keys()].filter((name) => !old.has(name)),
+    removed: [...old.keys()].filter((name) => !now.has(name)),
+    changed: [...now.keys()].filter((name) => old.has(name) && !isDeepStrictEqual(old.get(name), now.get(name))),
+  };
+  if (changed.length === 0 && Object.values(accounts).every((names) => names.length === 0)) return undefined;
+  const awaitingRestart = sections.filter(({ name, reload }) => reload === 'restart' && differs(name, started)).map(({ name }) => name);
+  return { config: after, sections: changed, awaitingRestart, accounts };
+};
+
+const valueOf = (config: ValidConfig<readonly Section[]>, name: string): unknown => (config.sections as Readonly<Record<string, unknown>>)[name];

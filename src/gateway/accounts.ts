@@ -1,0 +1,127 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AccountConfig } from '../config/read-accounts.ts';
+import type { AccountName } from '../core/ids.ts';
+import type { InboundEvent } from '../core/message.ts';
+import type { Connections } from '../delivery/connections.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { AccountOptions } from '../platforms/account-options.ts';
+import type { Accepted, Adapter, Platform } from '../platforms/contract.ts';
+import { accountData } from '../store/account-data.ts';
+import { forgetAccounts, saveStatus } from '../store/accounts.ts';
+import type { AccountStatus } from '../store/accounts.ts';
+import type { Store } from '../store/store.ts';
+import type { GatewayConfig } from './settings.ts';
+import { AccountSupervisor } from './supervise.ts';
+
+export interface AccountsOptions {
+  readonly platforms: readonly Platform[];
+  readonly store: Store;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly mediaFolder: string;
+  accept(event: InboundEvent): Promise<Accepted>;
+  onConnected(account: AccountName, adapter: Adapter): void;
+}
+
+interface Live {
+  readonly config: AccountConfig;
+  readonly platform: Platform;
+  readonly supervisor: AccountSupervisor;
+}
+
+const sameConfig = (a: AccountConfig, b: AccountConfig): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The accounts of this gateway, each under its own supervisor. */
+export class Accounts implements Connections {
+  readonly #options: AccountsOptions;
+  readonly #live = new Map<AccountName, Live>();
+  #disabled: GatewayConfig['disabled'] = [];
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+  }
+
+  platform(account: AccountName): Platform | undefined {
+    return this.#live.get(account)?.platform;
+  }
+
+  adapter(account: AccountName): Adapter | undefined {
+    return this.#live.get(account)?.supervisor.adapter;
+  }
+
+  succeeded(account: AccountName): void {
+    this.#live.get(account)?.supervisor.succeeded();
+  }
+
+  find(account: AccountName): { readonly platform: Platform; readonly common: AccountOptions } | undefined {
+    const live = this.#live.get(account);
+    return live === undefined ? undefined : { platform: live.platform, common: live.config.common };
+  }
+
+  labels(): readonly string[] {
+    return [...new Set([...this.#live.values()].map(({ platform }) => platform.label))];
+  }
+
+  status(): readonly AccountStatus[] {
+    return [...[...this.#live.values()].map(({ supervisor }) => supervisor.status), ...this.#disabled.map(disabledStatus)];
+  }
+
+  /** Starts, restarts and stops accounts until they are as configured; what has not changed is not touched. */
+  async configure(config: GatewayConfig): Promise<void> {
+    this.#disabled = config.disabled;
+    const wanted = new Map(config.accounts.map((account) => [account.account, account]));
+    const leaving = [...this.#live.values()].filter(({ config: old }) => {
+      const next = wanted.get(old.account);
+      return next === undefined || !sameConfig(old, next);
+    });
+    await Promise.all(leaving.map(({ supervisor }) => supervisor.stop()));
+    for (const { config: old } of leaving) this.#live.delete(old.account);
+    for (const account of wanted.values()) if (!this.#live.has(account.account)) await this.#start(account);
+    await this.#options.store.write(async (tx) => {
+      await forgetAccounts(tx, [...wanted.keys(), ...config.disabled.map(({ account }) => account)]);
+      for (const disabled of config.disabled) await saveStatus(tx, disabledStatus(disabled));
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#live.values()].map(({ supervisor }) => supervisor.stop()));
+  }
+
+  async #start(config: AccountConfig): Promise<void> {
+    const { store, owner, clock, log, platforms, mediaFolder, accept, onConnected } = this.#options;
+    const platform = platforms.find(({ name }) => name === config.platform);
+    if (platform === undefined) throw new Error(`no platform called ${config.platform}`);
+    const folder = join(mediaFolder, config.account);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const supervisor = new AccountSupervisor({
+      account: config.account,
+      platform,
+      context: { account: config.account, options: config.options, log: log.child({ account: config.account }), data: accountData(store, config.account), mediaFolder: folder },
+      store,
+      owner,
+      clock,
+      log,
+      accept,
+      onConnected: (adapter) => onConnected(config.account, adapter),
+    });
+    this.#live.set(config.account, { config, platform, supervisor });
+    supervisor.start();
+  }
+}
+
+const disabledStatus = (disabled: GatewayConfig['disabled'][number]): AccountStatus => ({
+  account: disabled.account,
+  state: 'disabled',
+  identity: null,
+  name: null,
+  errorCode: 'config',
+  error: disabled.reason,
+  attempts: 0,
+  connectedAtMs: null,
+  lastEventAtMs: null,
+  lastAliveAtMs: null,
+  lastCallAtMs: null,
+});

@@ -1,0 +1,173 @@
+import { parseCommand } from '../commands/parse.ts';
+import { newSessionId } from '../core/ids.ts';
+import { replyTarget } from '../core/message.ts';
+import type { InboundEvent } from '../core/message.ts';
+import { enqueueText } from '../delivery/compose.ts';
+import { placeOf } from '../routing/place.ts';
+import type { Place } from '../routing/place.ts';
+import type { BusyMode } from '../sessions/busy-mode.ts';
+import type { ResetReason } from '../sessions/reset-policy.ts';
+import { resetPolicyFor, resetReason } from '../sessions/reset-policy.ts';
+import type { Decision } from '../store/inbox.ts';
+import { countWaiting, findMessage, insertInboxItem, replaceWaitingText } from '../store/inbox.ts';
+import { enqueueLane, laneFacts, turnLane } from '../store/lanes.ts';
+import type { Session } from '../store/sessions.ts';
+import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey } from '../store/sessions.ts';
+import type { Writing } from '../store/store.ts';
+import { unfinishedTurn } from '../store/turns.ts';
+import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
+import { Duplicate } from './arrival.ts';
+
+/** Parts of an album or a split text follow within this time of each other. */
+const holdMs = { album: 600, split: 1000 } as const;
+/** Sooner than this, a further message is the same breath and needs no acknowledgement. */
+const sameBreathMs = 3_000;
+
+/** A conversation's own setting, else the account's, else the general one. */
+export const busyModeOf = (deps: Pick<InboxDeps, 'settings' | 'account'>, session: Pick<Session, 'settings' | 'account'>): BusyMode =>
+  session.settings.busyMode ?? deps.account(session.account)?.common.busy_input_mode ?? deps.settings().display.busy_input_mode;
+
+interface Seat {
+  readonly place: Place;
+  readonly sessionId: string;
+  readonly lane: string;
+  readonly decisions: readonly Decision[];
+}
+
+/** Finds the conversation that the event continues, or opens one. */
+const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Seat> => {
+  const { event, platform } = arrival;
+  const settings = deps.settings();
+  const place = placeOf(event, platform, { groupSessionsPerUser: settings.group_sessions_per_user, threadSessionsPerUser: settings.thread_sessions_per_user });
+  await lockSessionKey(tx, place.sessionKey);
+  const bound = await boundSession(tx, place.sessionKey);
+  const route: Decision[] = [{ step: 'agent', verdict: place.agent }, { step: 'session key', verdict: place.sessionKey }];
+  const found = (sessionId: string, verdict: string): Seat => ({ place, sessionId, lane: turnLane(sessionId), decisions: [...route, { step: 'session', verdict }] });
+  if (bound !== undefined) {
+    const reason = await dueReset(deps, tx, { event, sessionId: bound.sessionId, lastActiveMs: bound.activeAtMs, nowMs: bound.nowMs });
+    if (reason === undefined) return found(bound.sessionId, `${bound.sessionId}, continued`);
+    const id = await openSession(deps, tx, arrival, { place, parentId: bound.sessionId });
+    await endSession(tx, bound.sessionId, reason);
+    await announceReset(deps, tx, arrival, { reason, oldId: bound.sessionId, newId: id });
+    return found(id, `${id}, new after ${reason} reset of ${bound.sessionId}`);
+  }
+  const id = await openSession(deps, tx, arrival, { place });
+  return found(id, `${id}, new`);
+};
+
+interface Age {
+  readonly event: InboundEvent;
+  readonly sessionId: string;
+  readonly lastActiveMs: number;
+  readonly nowMs: number;
+}
+
+/** A conversation at work does not start anew underneath itself. */
+const dueReset = async (deps: InboxDeps, tx: Writing, age: Age): Promise<ResetReason | undefined> => {
+  const rule = resetPolicyFor(deps.settings(), { account: age.event.account, type: age.event.chat.type });
+  const reason = resetReason(rule, { lastActiveMs: age.lastActiveMs, nowMs: age.nowMs });
+  if (reason === undefined) return undefined;
+  const lane = turnLane(age.sessionId);
+  return (await laneFacts(tx, lane)).running || (await countWaiting(tx, lane)) > 0 ? undefined : reason;
+};
+
+const openSession = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { place: Place; parentId?: string }): Promise<string> => {
+  const { event } = arrival;
+  const id = newSessionId(new Date(deps.clock.now()));
+  await createSession(tx, {
+    id,
+    agent: at.place.agent,
+    account: event.account,
+    chatType: event.chat.type,
+    ...(at.place.shared ? {} : { userId: event.sender.id }),
+    ...(at.parentId !== undefined && { parentId: at.parentId }),
+  });
+  await bindSession(tx, { sessionKey: at.place.sessionKey, sessionId: id, target: replyTarget(event) });
+  return id;
+};
+
+const announceReset = async (deps: InboxDeps, tx: Writing, arrival: Arrival, reset: { reason: ResetReason; oldId: string; newId: string }): Promise<void> => {
+  const { event, platform } = arrival;
+  const rule = resetPolicyFor(deps.settings(), { account: event.account, type: event.chat.type });
+  const old = await findSession(tx, reset.oldId);
+  if (!rule.notify || rule.notify_exclude_platforms.includes(platform.name) || (old?.turnCount ?? 0) === 0) return;
+  const why = reset.reason === 'idle' ? `after ${rule.idle_minutes} quiet minutes` : `as every day at ${rule.at_hour}:00`;
+  const text = `◐ A new conversation has begun, ${why}. The earlier one is still there: \`/resume ${reset.oldId}\``;
+  await enqueueText(tx, platform, { key: `reset:${reset.newId}`, target: replyTarget(event), text });
+};
+
+/** An edit of a message that still waits changes it; one of a message that was answered is a new message; one that changes no text is nothing. */
+const asEdit = async (tx: Writing, event: InboundEvent): Promise<string | undefined> => {
+  if (event.kind !== 'edit' || event.messageId === undefined) return undefined;
+  const original = await findMessage(tx, { account: event.account, chatId: event.chat.id, nativeId: event.messageId });
+  if (original === undefined) return undefined;
+  if (original.event.text === event.text) return 'the edit does not change the text';
+  if (await replaceWaitingText(tx, original, event.text)) return 'the edit was taken over into the waiting message';
+  return undefined;
+};
+
+const skip = async (tx: Writing, arrival: Arrival, skipped: { reason: string; decisions: readonly Decision[] }): Promise<number> => {
+  const id = await insertInboxItem(tx, { event: arrival.event, class: 'chat', decisions: [...arrival.verdict.decisions, ...skipped.decisions], skipped: skipped.reason });
+  if (id === undefined) throw new Duplicate();
+  return id;
+};
+
+/** Tells once per turn that a message was seen although an answer is still being worked on. */
+const acknowledge = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { lane: string; mode: BusyMode; inboxId: number }): Promise<void> => {
+  const turn = await unfinishedTurn(tx, at.lane);
+  if (turn === undefined || !deps.settings().display.busy_ack_enabled || turn.ageMs < sameBreathMs) return;
+  const texts: Readonly<Record<BusyMode, string>> = {
+    interrupt: '⚡ I stop what I was doing and read your message.',
+    queue: '⏳ I will answer this when I am done with the last one.',
+    steer: '⏩ Noted, I take it into account.',
+  };
+  await enqueueText(tx, arrival.platform, { key: `busy:${turn.id}`, target: replyTarget(arrival.event), text: texts[at.mode], quiet: true, inboxId: at.inboxId });
+};
+
+/** Stores an event that may have an effect, in the conversation it belongs to. */
+export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Outcome> => {
+  const { event, verdict } = arrival;
+  const edit = await asEdit(tx, event);
+  if (edit !== undefined) {
+    await skip(tx, arrival, { reason: edit, decisions: [] });
+    return { accepted: 'skipped', reason: edit };
+  }
+  const seated = await seat(deps, tx, arrival);
+  const decisions = [...verdict.decisions, ...seated.decisions];
+  const place = { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey };
+  if (parseCommand(event.text) !== undefined) {
+    const id = await insertInboxItem(tx, { event, class: 'control', decisions: [...decisions, { step: 'kind', verdict: 'command' }], place });
+    if (id === undefined) throw new Duplicate();
+    return { accepted: 'stored', reason: 'command', controlId: id };
+  }
+  return converse(deps, tx, arrival, { ...seated, decisions: [...decisions, { step: 'kind', verdict: 'conversation' }] });
+};
+
+const converse = async (deps: InboxDeps, tx: Writing, arrival: Arrival, seated: Seat): Promise<Outcome> => {
+  const { event } = arrival;
+  const waiting = await countWaiting(tx, seated.lane);
+  const limit = deps.settings().agent.queue_limit;
+  if (waiting >= limit) return refuse(tx, arrival, { ...seated, waiting });
+  const id = await insertInboxItem(tx, { event, class: 'chat', decisions: seated.decisions, place: { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey } });
+  if (id === undefined) throw new Duplicate();
+  const { running } = await laneFacts(tx, seated.lane);
+  await enqueueLane(tx, { lane: seated.lane, kind: 'turn', ...(event.batch !== undefined && { delayMs: holdMs[event.batch.kind] }) });
+  if (running) await whileRunning(deps, tx, arrival, { lane: seated.lane, sessionId: seated.sessionId, inboxId: id });
+  return { accepted: 'stored', reason: 'conversation' };
+};
+
+const whileRunning = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { lane: string; sessionId: string; inboxId: number }): Promise<void> => {
+  const session = await findSession(tx, at.sessionId);
+  if (session === undefined) return;
+  const mode = busyModeOf(deps, session);
+  if (mode === 'interrupt') tx.notify('interrupt', `${at.lane}#${at.inboxId}`);
+  await acknowledge(deps, tx, arrival, { lane: at.lane, mode, inboxId: at.inboxId });
+};
+
+const refuse = async (tx: Writing, arrival: Arrival, full: Seat & { waiting: number }): Promise<Outcome> => {
+  const reason = `queue full: ${full.waiting} messages are waiting`;
+  const id = await skip(tx, arrival, { reason, decisions: full.decisions });
+  const text = `⛔ ${full.waiting} of your messages are already waiting, so I did not take this one. Please send it again later, or /stop.`;
+  await enqueueText(tx, arrival.platform, { key: `full:${id}`, target: replyTarget(arrival.event), text, inboxId: id });
+  return { accepted: 'skipped', reason };
+};

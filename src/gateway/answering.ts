@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Agent } from '../agent/contract.ts';
+import { createProvider } from '../agent/models/create-provider.ts';
+import { defaultModel } from '../agent/models/options.ts';
+import type { ModelOptions } from '../agent/models/options.ts';
+import { systemPrompt } from '../agent/prompt.ts';
+import { currentTime } from '../agent/tools/current-time.ts';
+import { toolSet } from '../agent/tools/tool-set.ts';
+import { newAgent } from '../agent/turn.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Platform } from '../platforms/contract.ts';
+import type { BegunTurn } from '../sessions/begin.ts';
+import type { Answering } from '../sessions/run-turn.ts';
+import type { GatewaySettings } from './settings.ts';
+
+export interface AnsweringDeps {
+  readonly home: string;
+  readonly mediaFolder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  settings(): GatewaySettings;
+  platform(account: string): Platform | undefined;
+  /** Labels of the platforms that are configured. */
+  platforms(): readonly string[];
+}
+
+/** The owner's own words about who the agent is, if the home has them. Read once a turn: it is small and may be edited at any time. */
+const readIdentity = async (home: string): Promise<string | undefined> => {
+  try {
+    return await readFile(join(home, 'SOUL.md'), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+/** Puts together who answers a turn: the agent with its model and tools, and what it is told about where it is. */
+export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promise<Answering>) => {
+  const tools = toolSet([currentTime]);
+  let built: { options: ModelOptions; agent: Agent } | undefined;
+
+  const agentFor = (options: ModelOptions): Agent => {
+    if (built?.options !== options) {
+      const provider = createProvider(options, { clock: deps.clock, log: deps.log, mediaFolder: deps.mediaFolder });
+      const agent = newAgent({
+        provider,
+        model: defaultModel(options),
+        tools,
+        clock: deps.clock,
+        log: deps.log,
+        maxRetries: options.max_retries,
+        ...(options.max_output_tokens !== undefined && { maxOutputTokens: options.max_output_tokens }),
+      });
+      built = { options, agent };
+    }
+    return built.agent;
+  };
+
+  return async (begun) => {
+    const { model, agent } = deps.settings();
+    const platform = deps.platform(begun.turn.target.account);
+    const identity = await readIdentity(deps.home);
+    const system = systemPrompt({
+      ...(identity !== undefined && { identity }),
+      ...(platform !== undefined && {
+        hints: platform.hints,
+        session: {
+          platformLabel: platform.label,
+          chatType: begun.session.chatType,
+          shared: begun.session.userId === null,
+          ...(begun.session.userId !== null && { userId: begun.session.userId }),
+          connected: deps.platforms(),
+          homes: [],
+          targets: [],
+        },
+      }),
+    });
+    return {
+      agent: agentFor(model),
+      system,
+      context: { contextTokens: model.context_length, outputTokens: model.max_output_tokens },
+      limits: { activityMs: agent.gateway_timeout * 1000, totalMs: agent.turn_timeout * 1000, maxIterations: agent.max_turns },
+      asyncDelivery: platform?.asyncDelivery ?? false,
+    };
+  };
+};

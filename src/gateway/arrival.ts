@@ -1,0 +1,37 @@
+import type { Verdict } from '../access/authorize.ts';
+import type { InboundEvent } from '../core/message.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { AccountOptions } from '../platforms/account-options.ts';
+import type { Accepted, Platform } from '../platforms/contract.ts';
+import type { Store } from '../store/store.ts';
+import type { GatewaySettings } from './settings.ts';
+
+export interface InboxDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  settings(): GatewaySettings;
+  account(name: string): { readonly platform: Platform; readonly common: AccountOptions } | undefined;
+  /** A command is stored and may be carried out. */
+  onControl(inboxId: number): void;
+  onAccepted?(event: InboundEvent, outcome: Outcome): void;
+}
+
+/** An event with everything that was known before it was stored. */
+export interface Arrival {
+  readonly event: InboundEvent;
+  readonly platform: Platform;
+  readonly common: AccountOptions;
+  readonly verdict: Verdict;
+}
+
+export interface Outcome {
+  readonly accepted: Accepted;
+  readonly reason: string;
+  /** A command that waits to be carried out. */
+  readonly controlId?: number;
+}
+
+/** Undoes the transaction of an event that another process has just stored. */
+export class Duplicate extends Error {}

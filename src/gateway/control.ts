@@ -1,0 +1,87 @@
+import type { CommandCall } from '../commands/contract.ts';
+import { dispatchCommand } from '../commands/dispatch.ts';
+import { parseCommand } from '../commands/parse.ts';
+import { newId } from '../core/ids.ts';
+import { replyTarget } from '../core/message.ts';
+import { parseSessionKey } from '../core/session-key.ts';
+import { enqueueText } from '../delivery/compose.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import { closeItem, findControlItem, openControlItems } from '../store/inbox.ts';
+import { turnLane } from '../store/lanes.ts';
+import type { Writing } from '../store/store.ts';
+import type { InboxDeps } from './arrival.ts';
+import { busyModeOf } from './admit.ts';
+
+export interface ControlDeps extends Omit<InboxDeps, 'onControl'> {
+  readonly version: string;
+}
+
+const callFor = (deps: ControlDeps, item: InboxItem, args: string): CommandCall => ({
+  inboxId: item.id,
+  event: item.event,
+  agent: parseSessionKey(item.sessionKey)?.agent ?? 'main',
+  sessionKey: item.sessionKey,
+  sessionId: item.sessionId,
+  lane: turnLane(item.sessionId),
+  args,
+  nowMs: deps.clock.now(),
+  version: deps.version,
+  defaultBusyMode: busyModeOf(deps, { settings: {}, account: item.event.account }),
+});
+
+const answer = async (deps: ControlDeps, tx: Writing, item: InboxItem, text: string): Promise<void> => {
+  const platform = deps.account(item.event.account)?.platform;
+  if (platform === undefined || text === '') return;
+  await enqueueText(tx, platform, { key: `command:${item.id}`, target: replyTarget(item.event), text, inboxId: item.id });
+};
+
+/** Effect, answer and inbox state of a command in one transaction: it happens once, also when the process ends in the middle. */
+const carryOut = async (deps: ControlDeps, item: InboxItem): Promise<void> => {
+  const parsed = parseCommand(item.event.text);
+  try {
+    await deps.store.write(async (tx) => {
+      if (!(await closeItem(tx, item.id, 'command')) || parsed === undefined) return;
+      await answer(deps, tx, item, await dispatchCommand(tx, parsed, callFor(deps, item, parsed.args)));
+    });
+    deps.log.info({ inbox: item.id, account: item.event.account, chat: item.event.chat.id, user: item.event.sender.id, command: parsed?.name }, 'command.done');
+  } catch (error) {
+    const errorId = newId('err', deps.clock.now());
+    deps.log.error({ err: error, inbox: item.id, command: parsed?.name, error_id: errorId }, 'command.failed');
+    await deps.store.write(async (tx) => {
+      if (await closeItem(tx, item.id, 'command failed')) await answer(deps, tx, item, `⚠️ That command failed (${errorId}).`);
+    });
+  }
+};
+
+/** Commands never wait for a turn. Those of one process run in the order in which they came. */
+export class ControlLane {
+  readonly #deps: ControlDeps;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(deps: ControlDeps) {
+    this.#deps = deps;
+  }
+
+  submit(inboxId: number): void {
+    this.#last = this.#last.then(() => this.#one(inboxId));
+  }
+
+  /** What an ended process left behind. */
+  async recover(): Promise<void> {
+    const open = await this.#deps.store.read((db) => openControlItems(db, 1000));
+    for (const item of open) this.submit(item.id);
+  }
+
+  idle(): Promise<void> {
+    return this.#last;
+  }
+
+  async #one(inboxId: number): Promise<void> {
+    try {
+      const item = await this.#deps.store.read((db) => findControlItem(db, inboxId));
+      if (item !== undefined) await carryOut(this.#deps, item);
+    } catch (error) {
+      this.#deps.log.error({ err: error, inbox: inboxId }, 'command.not_carried_out');
+    }
+  }
+}

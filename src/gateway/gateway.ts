@@ -1,0 +1,219 @@
+import { join } from 'node:path';
+import { commands } from '../commands/registry.ts';
+import { newId } from '../core/ids.ts';
+import type { InboundEvent } from '../core/message.ts';
+import { replyTarget } from '../core/message.ts';
+import { isShared } from '../core/session-key.ts';
+import { withoutAnchor } from '../delivery/compose.ts';
+import { Dispatcher } from '../delivery/dispatcher.ts';
+import { DeliveryGate } from '../delivery/gate.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import type { Adapter, Platform, Webhook } from '../platforms/contract.ts';
+import type { BeginPolicy } from '../sessions/begin.ts';
+import { Conversations } from '../sessions/lanes.ts';
+import type { FinishedTurn } from '../sessions/lanes.ts';
+import type { AccountStatus } from '../store/accounts.ts';
+import { buryGateways, forgetNode, registerNode } from '../store/nodes.ts';
+import type { Store } from '../store/store.ts';
+import { Accounts } from './accounts.ts';
+import { busyModeOf } from './admit.ts';
+import { newAnswering } from './answering.ts';
+import type { InboxDeps, Outcome } from './arrival.ts';
+import { ControlLane } from './control.ts';
+import { acceptEvent } from './inbox.ts';
+import { maintain } from './maintain.ts';
+import { gatewayMetrics } from './metrics.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { GatewayConfig, GatewaySettings } from './settings.ts';
+import { visibleProgress } from './visible.ts';
+
+export interface GatewayOptions {
+  readonly home: string;
+  readonly config: GatewayConfig;
+  readonly platforms: readonly Platform[];
+  readonly store: Store;
+  /** This process holds the home's lock: no other gateway can be alive on an embedded store. */
+  readonly alone: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+}
+
+const sendTimeoutMs = 30_000;
+const courtesyTimeoutMs = 10_000;
+const maxAttempts = 3;
+
+/** The whole gateway but for its doors (HTTP, terminal): everything is put together here and nowhere else. */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #owner: string;
+  readonly #accounts: Accounts;
+  readonly #control: ControlLane;
+  readonly #dispatcher: Dispatcher;
+  readonly #conversations: Conversations;
+  readonly #counts: GatewayMetrics;
+  readonly #stop = new AbortController();
+  #settings: GatewaySettings;
+  #maintenance: Promise<void> | undefined;
+
+  static async start(options: GatewayOptions): Promise<Gateway> {
+    const gate = await DeliveryGate.open(options.store, options.clock);
+    const gateway = new Gateway(options, gate);
+    await gateway.#start();
+    return gateway;
+  }
+
+  private constructor(options: GatewayOptions, gate: DeliveryGate) {
+    const { store, clock, log } = options;
+    this.#options = options;
+    this.#settings = options.config.settings;
+    this.#owner = newId('node', clock.now());
+    const mediaFolder = join(options.home, 'media');
+    this.#accounts = new Accounts({
+      platforms: options.platforms,
+      store,
+      owner: this.#owner,
+      clock,
+      log,
+      mediaFolder,
+      accept: (event) => acceptEvent(inbox, event),
+      onConnected: (account, adapter) => void this.#onConnected(account, adapter),
+    });
+    this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
+    const shared = { store, clock, log, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
+    this.#control = new ControlLane({ ...shared, version: options.version });
+    const inbox: InboxDeps = { ...shared, onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    this.#dispatcher = new Dispatcher({
+      store,
+      owner: this.#owner,
+      clock,
+      log,
+      connections: this.#accounts,
+      gate,
+      maxAgeMs: this.#settings.store.delivery_hours * 3_600_000,
+      sendTimeoutMs,
+      onOutcome: (outcome) => this.#counts.delivered(outcome),
+    });
+    const visible = visibleProgress({ ...shared, gate, connections: this.#accounts, common: (account) => this.#accounts.find(account)?.common });
+    this.#conversations = new Conversations({
+      store,
+      clock,
+      log,
+      owner: this.#owner,
+      concurrency: this.#settings.agent.max_concurrent_turns,
+      policy: this.#policy(),
+      attachments: { folder: mediaFolder, maxBytes: this.#settings.store.media_max_mb * 1024 * 1024, clock, log, adapter: (account) => this.#accounts.adapter(account) },
+      answering: newAnswering({ home: options.home, mediaFolder, clock, log, settings: () => this.#settings, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
+      ...visible,
+      onFinished: (turn) => this.#onFinished(turn),
+    });
+  }
+
+  /** Takes new settings and accounts over; what belongs to unchanged accounts goes on undisturbed. */
+  async configure(config: GatewayConfig): Promise<void> {
+    this.#settings = config.settings;
+    await this.#accounts.configure(config);
+  }
+
+  status(): readonly AccountStatus[] {
+    return this.#accounts.status();
+  }
+
+  webhook(account: string): Webhook | undefined {
+    return this.#accounts.adapter(account)?.webhook;
+  }
+
+  get runningTurns(): number {
+    return this.#conversations.runningCount;
+  }
+
+  /** Takes nothing new, lets what runs end for a while, puts the rest down durably. Everything continues after the next start. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#accounts.stop();
+    await this.#control.idle();
+    await this.#conversations.stop(this.#settings.agent.restart_drain_timeout * 1000);
+    await this.#dispatcher.stop(courtesyTimeoutMs);
+    await this.#maintenance;
+    await this.#options.store.write((tx) => forgetNode(tx, this.#owner));
+  }
+
+  async #start(): Promise<void> {
+    const { store, alone, log, config } = this.#options;
+    await store.write(async (tx) => {
+      const freed = alone && store.engine === 'sqlite' ? await buryGateways(tx) : 0;
+      if (freed > 0) log.info({ lanes: freed }, 'gateway.recovered');
+      await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
+    });
+    await this.#accounts.configure(config);
+    await this.#dispatcher.start();
+    this.#conversations.start();
+    await this.#control.recover();
+    this.#maintenance = maintain({ ...this.#options, owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
+  }
+
+  #policy(): BeginPolicy {
+    const sharing = () => ({ groupSessionsPerUser: this.#settings.group_sessions_per_user, threadSessionsPerUser: this.#settings.thread_sessions_per_user });
+    return {
+      maxAttempts,
+      busyMode: (session) => busyModeOf({ settings: () => this.#settings, account: (name) => this.#accounts.find(name) }, session),
+      isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, sharing()),
+      platform: (account) => this.#accounts.platform(account),
+      replyTo: (event) => (this.#accounts.find(event.account)?.common.reply_to_mode === 'off' ? withoutAnchor(replyTarget(event)) : replyTarget(event)),
+      anchorAll: (account) => this.#accounts.find(account)?.common.reply_to_mode === 'all',
+    };
+  }
+
+  async #onConnected(account: string, adapter: Adapter): Promise<void> {
+    const { log } = this.#options;
+    try {
+      await this.#dispatcher.connected(account);
+      const menu = commands.map(({ name, description }) => ({ name, description }));
+      await adapter.menu?.publish(menu, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(courtesyTimeoutMs)]));
+    } catch (error) {
+      log.warn({ err: error, account }, 'account.menu_not_published');
+    }
+  }
+
+  #onAccepted(event: InboundEvent, outcome: Outcome): void {
+    this.#counts.accepted(event, outcome);
+    if (event.kind === 'button' && outcome.accepted === 'stored') void this.#answerPress(event);
+  }
+
+  /** Takes the waiting sign off a pressed button. */
+  async #answerPress(event: InboundEvent): Promise<void> {
+    try {
+      await this.#accounts.adapter(event.account)?.choices?.answer(event, undefined, AbortSignal.timeout(courtesyTimeoutMs));
+    } catch (error) {
+      this.#options.log.debug({ err: error, account: event.account }, 'button.not_answered');
+    }
+  }
+
+  #onFinished(turn: FinishedTurn): void {
+    this.#counts.finished(turn);
+    const { begun, result, ms } = turn;
+    const { target } = begun.turn;
+    this.#options.log.info(
+      {
+        inbox: begun.inboxIds,
+        account: target.account,
+        chat: target.chatId,
+        thread: target.threadId,
+        session: begun.session.id,
+        turn: begun.turn.id,
+        attempt: begun.turn.attempts,
+        reason: result.reason,
+        error: result.error ?? undefined,
+        model: result.model ?? undefined,
+        input_tokens: result.usage.inputTokens,
+        output_tokens: result.usage.outputTokens,
+        turn_ms: ms,
+        answered: result.answer !== undefined,
+      },
+      'message.done',
+    );
+  }
+}

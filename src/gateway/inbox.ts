@@ -1,0 +1,66 @@
+import { authorize } from '../access/authorize.ts';
+import type { InboundEvent } from '../core/message.ts';
+import type { Accepted } from '../platforms/contract.ts';
+import { isKnownEvent } from '../store/inbox.ts';
+import type { Writing } from '../store/store.ts';
+import { admit } from './admit.ts';
+import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
+import { Duplicate } from './arrival.ts';
+import { deny } from './deny.ts';
+
+/** Kinds that are no part of a conversation, and messages that are not meant for us. */
+const irrelevance = (event: InboundEvent): string | undefined => {
+  if (event.kind === 'reaction' || event.kind === 'join') return `${event.kind} events start no turn`;
+  if (!event.addressed) return 'not addressed to us';
+  if (event.text.trim() === '' && event.media.length === 0 && event.location === undefined) return 'nothing in it';
+  return undefined;
+};
+
+/** The text of a pressed button is what it stands for. */
+const withButtonText = (event: InboundEvent): InboundEvent => (event.kind === 'button' && event.button !== undefined ? { ...event, text: event.button.data } : event);
+
+/**
+ * The way in: authorize, route, key, store. Resolves when the event is durable or was dropped on purpose; only then may an adapter
+ * acknowledge. Rejects when it could not be stored.
+ */
+export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promise<Accepted> => {
+  const event = withButtonText(arrived);
+  const known = deps.account(event.account);
+  if (known === undefined) throw new Error(`an event arrived for ${event.account}, which is not configured`);
+  const { access } = deps.settings();
+  const verdict = authorize(event, {
+    account: known.common,
+    authenticated: known.platform.authenticatesSenders,
+    allowedEverywhere: access.allowed_users,
+    allowAllEverywhere: access.allow_all_users,
+  });
+  const arrival: Arrival = { event, ...known, verdict };
+  if (!verdict.allowed) return settle(deps, arrival, (tx) => deny(tx, arrival));
+  const reason = irrelevance(event);
+  if (reason !== undefined) return report(deps, event, { accepted: 'skipped', reason });
+  return settle(deps, arrival, (tx) => admit(deps, tx, arrival));
+};
+
+const report = (deps: InboxDeps, event: InboundEvent, outcome: Outcome): Accepted => {
+  const line = { account: event.account, chat: event.chat.id, user: event.sender.id, kind: event.kind, native_id: event.nativeId, outcome: outcome.accepted, reason: outcome.reason };
+  if (outcome.accepted === 'stored') deps.log.debug({ ...line, text: event.text }, 'inbound.accepted');
+  else deps.log.info(line, 'inbound.skipped');
+  deps.onAccepted?.(event, outcome);
+  return outcome.accepted;
+};
+
+/** One transaction for the whole decision; a redelivery that slips through side by side undoes it. */
+const settle = async (deps: InboxDeps, arrival: Arrival, decide: (tx: Writing) => Promise<Outcome>): Promise<Accepted> => {
+  const { event } = arrival;
+  try {
+    const outcome = await deps.store.write(async (tx) => {
+      if (await isKnownEvent(tx, { account: event.account, chatId: event.chat.id, nativeId: event.nativeId, kind: event.kind })) throw new Duplicate();
+      return decide(tx);
+    });
+    if (outcome.controlId !== undefined) deps.onControl(outcome.controlId);
+    return report(deps, event, outcome);
+  } catch (error) {
+    if (error instanceof Duplicate) return report(deps, event, { accepted: 'duplicate', reason: 'delivered before' });
+    throw error;
+  }
+};

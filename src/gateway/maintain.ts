@@ -1,0 +1,40 @@
+import { slept } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { touchNode } from '../store/nodes.ts';
+import { prune } from '../store/retention.ts';
+import type { Store } from '../store/store.ts';
+import type { ControlLane } from './control.ts';
+import type { GatewaySettings } from './settings.ts';
+
+export interface MaintainOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly owner: string;
+  readonly control: ControlLane;
+  readonly signal: AbortSignal;
+  settings(): GatewaySettings;
+}
+
+const beatMs = 30_000;
+const pruneEveryMs = 3_600_000;
+
+/** What keeps a long-running gateway healthy: a sign of life, forgotten commands, and retention. Off the path of messages. */
+export const maintain = async (options: MaintainOptions): Promise<void> => {
+  const { store, clock, log, owner, control, signal } = options;
+  let prunedMs = clock.now();
+  while (await slept(clock, beatMs, signal)) {
+    try {
+      await store.write((tx) => touchNode(tx, owner));
+      await control.recover();
+      if (clock.now() - prunedMs < pruneEveryMs) continue;
+      prunedMs = clock.now();
+      const { inbox_days, outbox_days } = options.settings().store;
+      const removed = await prune(store, { inboxDays: inbox_days, outboxDays: outbox_days });
+      log.info({ removed }, 'maintenance.pruned');
+    } catch (error) {
+      log.error({ err: error }, 'maintenance.failed');
+    }
+  }
+};

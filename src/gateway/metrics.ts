@@ -1,0 +1,50 @@
+import type { InboundEvent } from '../core/message.ts';
+import { platformOf } from '../core/ids.ts';
+import type { DeliveryOutcome } from '../delivery/dispatcher.ts';
+import { durationBuckets } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import type { FinishedTurn } from '../sessions/lanes.ts';
+import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
+import { outboxCounts } from '../store/outbox.ts';
+import type { Store } from '../store/store.ts';
+import type { AccountStatus } from '../store/accounts.ts';
+import type { Outcome } from './arrival.ts';
+
+export interface GatewayMetrics {
+  accepted(event: InboundEvent, outcome: Outcome): void;
+  finished(turn: FinishedTurn): void;
+  delivered(outcome: DeliveryOutcome): void;
+}
+
+/** Registers what the gateway counts. Labels are platforms and fixed words, never chats or people. */
+export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; accounts(): readonly AccountStatus[] }): GatewayMetrics => {
+  const inbound = metrics.counter({ name: 'hermes_inbound_total', help: 'Events from platforms by what became of them', labels: ['platform', 'outcome'] });
+  const turns = metrics.counter({ name: 'hermes_turns_total', help: 'Finished turns by their reason', labels: ['reason'] });
+  const turnSeconds = metrics.histogram({ name: 'hermes_turn_seconds', help: 'Time from the start of a turn to its commit', buckets: durationBuckets });
+  const tokens = metrics.counter({ name: 'hermes_tokens_total', help: 'Tokens by direction', labels: ['direction'] });
+  const deliveries = metrics.counter({ name: 'hermes_deliveries_total', help: 'Attempts to deliver by their outcome', labels: ['platform', 'outcome', 'code'] });
+  const callSeconds = metrics.histogram({ name: 'hermes_delivery_call_seconds', help: 'Time that a platform took to take a message', labels: ['platform'], buckets: durationBuckets });
+  const open = metrics.gauge({ name: 'hermes_open', help: 'Messages and deliveries that are not settled', labels: ['what', 'state'] });
+  const oldest = metrics.gauge({ name: 'hermes_oldest_open_seconds', help: 'Age of the oldest message without an answer' });
+  const connected = metrics.gauge({ name: 'hermes_account_connected', help: '1 for an account that carries traffic', labels: ['account', 'state'] });
+  metrics.collect(async () => {
+    const [inbox, outbox, age] = await sources.store.read(async (db) => [await inboxCounts(db), await outboxCounts(db), await oldestOpenMs(db)] as const);
+    for (const state of ['waiting', 'running', 'set_aside']) open.at('inbox', state).set(inbox[state] ?? 0);
+    for (const state of ['pending', 'sending', 'unknown', 'failed']) open.at('outbox', state).set(outbox[state] ?? 0);
+    oldest.at().set((age ?? 0) / 1000);
+    for (const status of sources.accounts()) for (const state of ['connecting', 'connected', 'degraded', 'waiting', 'conflict', 'refused', 'disabled', 'stopped']) connected.at(status.account, state).set(status.state === state ? 1 : 0);
+  });
+  return {
+    accepted: (event, outcome) => inbound.at(platformOf(event.account), outcome.accepted).inc(),
+    finished: ({ result, ms }) => {
+      turns.at(result.reason).inc();
+      turnSeconds.at().observe(ms / 1000);
+      tokens.at('input').inc(result.usage.inputTokens);
+      tokens.at('output').inc(result.usage.outputTokens);
+    },
+    delivered: ({ account, outcome, code, callMs }) => {
+      deliveries.at(platformOf(account), outcome, code ?? '').inc();
+      callSeconds.at(platformOf(account)).observe(callMs / 1000);
+    },
+  };
+};

@@ -1,0 +1,34 @@
+import { modelSection } from '../agent/models/options.ts';
+import { accessSection } from '../access/options.ts';
+import type { AccountConfig } from '../config/read-accounts.ts';
+import { defineSection } from '../config/section.ts';
+import type { SectionValues } from '../config/section.ts';
+import { agentSection, displaySection, sessionSections } from '../sessions/options.ts';
+import { z } from 'zod';
+
+export const storeSection = defineSection(
+  'store',
+  z
+    .object({
+      database_url: z.string().meta({ env: 'DATABASE_URL', secret: true }).describe('`postgres://…` to share one database between several gateways; without it a file in the home folder is used').optional(),
+      inbox_days: z.number().min(1).describe('Days that answered messages stay traceable').default(14),
+      outbox_days: z.number().min(1).describe('Days that deliveries stay traceable').default(14),
+      delivery_hours: z.number().min(1).describe('Hours after which an answer that could not be delivered is given up').default(24),
+      media_max_mb: z.number().min(1).describe('Largest file that is fetched from a platform').default(50),
+    })
+    .prefault({}),
+  'restart',
+);
+
+/** Every part of the configuration that the gateway itself reads. */
+export const gatewaySections = [modelSection, accessSection, displaySection, agentSection, storeSection, ...sessionSections] as const;
+
+export type GatewaySettings = SectionValues<typeof gatewaySections>;
+
+/** What a gateway runs with. `settings` is read anew wherever it is used, so that a live change takes effect. */
+export interface GatewayConfig {
+  readonly settings: GatewaySettings;
+  readonly accounts: readonly AccountConfig[];
+  /** Accounts that cannot run for what was written about them. */
+  readonly disabled: readonly { readonly account: string; readonly reason: string }[];
+}

@@ -1,0 +1,211 @@
+import { PlatformError } from '../core/errors.ts';
+import type { AccountName } from '../core/ids.ts';
+import type { InboundEvent } from '../core/message.ts';
+import { backoffMs } from '../lib/backoff.ts';
+import { slept } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Accepted, Adapter, AdapterContext, Identity, Inbox, Platform } from '../platforms/contract.ts';
+import { leaseAccount, readCursor, releaseAccount, saveStatus, writeCursor } from '../store/accounts.ts';
+import type { AccountState, AccountStatus } from '../store/accounts.ts';
+import type { Store } from '../store/store.ts';
+
+export interface SupervisorOptions {
+  readonly account: AccountName;
+  readonly platform: Platform;
+  readonly context: AdapterContext<unknown>;
+  readonly store: Store;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  accept(event: InboundEvent): Promise<Accepted>;
+  onConnected(adapter: Adapter): void;
+}
+
+const identifyTimeoutMs = 30_000;
+const leaseMs = 30_000;
+const tickMs = 5_000;
+const saveEveryMs = 15_000;
+/** An adapter that does not end in time is left to itself. */
+const endTimeoutMs = 5_000;
+
+const waits: Readonly<Record<'waiting' | 'conflict' | 'refused', { baseMs: number; capMs: number }>> = {
+  waiting: { baseMs: 1_000, capMs: 300_000 },
+  conflict: { baseMs: 30_000, capMs: 300_000 },
+  refused: { baseMs: 60_000, capMs: 600_000 },
+};
+
+const stateAfter = (error: PlatformError): 'waiting' | 'conflict' | 'refused' => {
+  if (error.code === 'conflict') return 'conflict';
+  return error.code === 'bad_credential' ? 'refused' : 'waiting';
+};
+
+/**
+ * Keeps one account connected: connects, watches for signs of life, and connects again with growing delays. What "connected" means is
+ * evidence of traffic. Nothing that happens here touches another account.
+ */
+export class AccountSupervisor {
+  readonly #options: SupervisorOptions;
+  readonly #stop = new AbortController();
+  #status: AccountStatus;
+  #adapter: Adapter | undefined;
+  #loop: Promise<void> | undefined;
+  #savedMs = 0;
+  #attempts = 0;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#status = {
+      account: options.account,
+      state: 'connecting',
+      identity: null,
+      name: null,
+      errorCode: null,
+      error: null,
+      attempts: 0,
+      connectedAtMs: null,
+      lastEventAtMs: null,
+      lastAliveAtMs: null,
+      lastCallAtMs: null,
+    };
+  }
+
+  get status(): AccountStatus {
+    return this.#status;
+  }
+
+  /** Present once a connection was made; sending goes on trying while receiving has trouble. */
+  get adapter(): Adapter | undefined {
+    return this.#adapter;
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+    const { store, account, owner } = this.#options;
+    await store.write((tx) => releaseAccount(tx, account, owner));
+    await this.#save({ state: 'stopped' });
+  }
+
+  succeeded(): void {
+    this.#status = { ...this.#status, lastCallAtMs: this.#options.clock.now() };
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    while (!this.#stop.signal.aborted) {
+      const waitMs = await this.#connectOnce();
+      if (!(await slept(clock, waitMs, this.#stop.signal))) return;
+    }
+  }
+
+  /** One connection from beginning to end; answers how long to wait before the next. */
+  async #connectOnce(): Promise<number> {
+    const { log, account } = this.#options;
+    try {
+      if (!(await this.#lease())) {
+        await this.#save({ state: 'waiting', errorCode: 'held', error: 'another gateway holds this account' });
+        return leaseMs / 3;
+      }
+      await this.#connect();
+      return this.#stop.signal.aborted ? 0 : this.#failed(new PlatformError('unavailable', 'the connection ended'));
+    } catch (error) {
+      if (this.#stop.signal.aborted) return 0;
+      if (!(error instanceof PlatformError)) log.error({ err: error, account }, 'account.broke');
+      return this.#failed(error instanceof PlatformError ? error : new PlatformError('unavailable', error instanceof Error ? error.message : String(error), { cause: error }));
+    }
+  }
+
+  async #failed(error: PlatformError): Promise<number> {
+    const { log, account } = this.#options;
+    this.#attempts += 1;
+    const state = stateAfter(error);
+    const waitMs = Math.max(error.facts.retryAfterMs ?? 0, backoffMs(this.#attempts, waits[state]));
+    log.warn({ account, code: error.code, err: error, attempt: this.#attempts, wait_ms: waitMs }, 'account.disconnected');
+    await this.#save({ state, errorCode: error.code, error: error.message, attempts: this.#attempts });
+    return waitMs;
+  }
+
+  async #connect(): Promise<void> {
+    const { platform, context, log, account, clock } = this.#options;
+    await this.#save({ state: 'connecting' });
+    const adapter = await platform.open(context);
+    const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(identifyTimeoutMs)]));
+    const now = clock.now();
+    this.#adapter = adapter;
+    await this.#save({ state: 'connected', identity: identity.id, name: identity.handle ?? identity.name, errorCode: null, error: null, connectedAtMs: now, lastAliveAtMs: now, lastCallAtMs: now });
+    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, 'account.connected');
+    this.#options.onConnected(adapter);
+    const run = new AbortController();
+    const watching = this.#watch(run);
+    const running = adapter.run(this.#inbox(identity), identity, AbortSignal.any([this.#stop.signal, run.signal]));
+    try {
+      await Promise.race([running, watching.then(() => this.#afterEnd(running))]);
+      if (run.signal.aborted && run.signal.reason instanceof PlatformError) throw run.signal.reason;
+    } finally {
+      run.abort();
+      await watching;
+    }
+  }
+
+  /** Resolves when the adapter has ended, or when it had its time to. */
+  async #afterEnd(running: Promise<void>): Promise<void> {
+    const late = new AbortController();
+    await Promise.race([running, slept(this.#options.clock, endTimeoutMs, late.signal)]);
+    late.abort();
+  }
+
+  /** Ends the connection on silence or when the account's lease went to another node; resolves when the connection is over. */
+  async #watch(run: AbortController): Promise<void> {
+    const signal = AbortSignal.any([this.#stop.signal, run.signal]);
+    const { clock, platform, log, account } = this.#options;
+    while (await slept(clock, tickMs, signal)) {
+      try {
+        if (!(await this.#lease())) run.abort(new PlatformError('unavailable', 'another gateway has taken this account over'));
+        const quietMs = clock.now() - Math.max(this.#status.lastAliveAtMs ?? 0, this.#status.lastEventAtMs ?? 0);
+        if (platform.silenceMs !== undefined && quietMs > platform.silenceMs) {
+          await this.#save({ state: 'degraded' });
+          run.abort(new PlatformError('unavailable', `nothing was heard for ${Math.round(quietMs / 1000)} s`));
+        } else if (clock.now() - this.#savedMs > saveEveryMs) await this.#save({});
+      } catch (error) {
+        log.error({ err: error, account }, 'account.watch_failed');
+      }
+    }
+  }
+
+  #lease(): Promise<boolean> {
+    const { store, account, owner } = this.#options;
+    return store.write((tx) => leaseAccount(tx, { account, owner, leaseMs }));
+  }
+
+  #inbox(identity: Identity): Inbox {
+    const { store, account, clock } = this.#options;
+    const at = (name: string) => ({ account, identity: identity.id, name });
+    return {
+      accept: async (event) => {
+        const accepted = await this.#options.accept(event);
+        this.#attempts = 0;
+        this.#status = { ...this.#status, lastEventAtMs: clock.now(), attempts: 0 };
+        return accepted;
+      },
+      alive: () => {
+        this.#attempts = 0;
+        this.#status = { ...this.#status, lastAliveAtMs: clock.now(), attempts: 0 };
+      },
+      cursor: {
+        read: (name) => store.read((db) => readCursor(db, at(name))),
+        write: (name, value) => store.write((tx) => writeCursor(tx, at(name), value)),
+      },
+    };
+  }
+
+  async #save(change: Partial<AccountStatus> & { state?: AccountState }): Promise<void> {
+    this.#status = { ...this.#status, ...change };
+    this.#savedMs = this.#options.clock.now();
+    await this.#options.store.write((tx) => saveStatus(tx, this.#status));
+  }
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { Logger } from '../lib/logger.ts';
+
+/** What the page is made of, below the package's folder. */
+const inputs = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/platforms/web/wire.ts'];
+
+const stampName = '.built-from';
+
+/** `unavailable`: there is no page and nothing to build one with. */
+export type Built = 'fresh' | 'built' | 'unavailable';
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+const filesBelow = async (path: string): Promise<readonly string[]> => {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && !entry.name.includes('.test.')).map((entry) => join(entry.parentPath, entry.name));
+};
+
+/** A hash over names and contents of the sources; undefined in a package that came without them. */
+const hashSources = async (root: string): Promise<string | undefined> => {
+  try {
+    const files = (await Promise.all(inputs.map((input) => filesBelow(join(root, input))))).flat().toSorted();
+    const hash = createHash('sha256');
+    for (const file of files) hash.update(`${relative(root, file)}\0`).update(await readFile(file)).update('\0');
+    return hash.digest('hex');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};
+
+const readStamp = async (folder: string): Promise<string | undefined> => {
+  try {
+    return await readFile(join(folder, stampName), 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};
+
+const exists = async (path: string): Promise<boolean> => {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+};
+
+/** Vite is there for whoever works on the source; a published package has the page already. */
+const loadVite = async (): Promise<typeof import('vite') | undefined> => {
+  try {
+    return await import('vite');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+};
+
+/** Builds aside and then swaps, so that a process that starts meanwhile never reads half a page. */
+const build = async (root: string, dist: string, stamp: string): Promise<boolean> => {
+  const vite = await loadVite();
+  if (vite === undefined) return false;
+  const aside = await mkdtemp(join(root, 'web', '.dist-'));
+  try {
+    await vite.build({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'error', build: { outDir: aside } });
+    await writeFile(join(aside, stampName), stamp);
+    await rm(dist, { recursive: true, force: true });
+    await rename(aside, dist);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+  return true;
+};
+
+/** Builds `web/dist` below the package's folder when its sources have changed. It compares contents, not dates. */
+export const ensureBuilt = async (options: { readonly root: string; readonly log: Logger }): Promise<Built> => {
+  const dist = join(options.root, 'web', 'dist');
+  const stamp = await hashSources(options.root);
+  if (stamp !== undefined && stamp !== (await readStamp(dist))) {
+    const startedMs = performance.now();
+    if (await build(options.root, dist, stamp)) {
+      options.log.info({ ms: Math.round(performance.now() - startedMs) }, 'page.built');
+      return 'built';
+    }
+    options.log.warn({}, 'page.stale');
+  }
+  return (await exists(join(dist, 'index.html'))) ? 'fresh' : 'unavailable';
+};

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { getRequestListener } from '@hono/node-server';
+import { PlatformError } from '../../core/errors.ts';
+import type { Adapter } from '../contract.ts';
+import { telegramOptions } from './options.ts';
+import { startTelegramSimulator } from './simulator.ts';
+import type { TelegramSimulator } from './simulator.ts';
+import { eventually, openAccount, runAccount, testInbox } from './test-account.ts';
+
+let simulator: TelegramSimulator;
+let adapter: Adapter;
+
+beforeEach(async () => {
+  simulator = await startTelegramSimulator({ mode: 'webhook' });
+  adapter = (await openAccount(simulator)).adapter;
+});
+afterEach(async () => {
+  assert.deepEqual(simulator.violations(), []);
+  await simulator[Symbol.asyncDispose]();
+});
+
+const said = { chatId: '7', chatType: 'dm' as const, senderId: '7', text: 'hello' };
+
+const post = async (signed: boolean, body?: string | ReadableStream): Promise<number> => {
+  const call = simulator.webhook?.(said, signed);
+  const response = await adapter.webhook?.routes.request('/', { method: 'POST', headers: call?.headers ?? {}, body: body ?? call?.body ?? '', ...({ duplex: 'half' } as object) });
+  return response?.status ?? 0;
+};
+
+const tellTelegramWhere = async (): Promise<AsyncDisposable> => {
+  const routes = adapter.webhook?.routes;
+  assert.ok(routes);
+  const server = createServer(getRequestListener(routes.fetch));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  simulator.connect?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+describe('a webhook', () => {
+  it('is registered with its secret and receives what people say, in order', async () => {
+    await using _server = await tellTelegramWhere();
+    const { inbox, stop } = await runAccount(adapter);
+    for (const text of ['one', 'two', 'three']) await simulator.say({ ...said, text });
+    await inbox.reached(3);
+    assert.deepEqual(inbox.events.map(({ text }) => text), ['one', 'two', 'three']);
+    await eventually(() => simulator.acknowledged() === 3);
+    const registered = simulator.log.find(({ method }) => method === 'setWebhook');
+    assert.equal(registered?.params['secret_token'], simulator.options['webhook_secret']);
+    assert.equal(registered?.params['drop_pending_updates'], false);
+    await stop();
+  });
+
+  it('answers 200 only when the event is stored, and gets it again otherwise', async () => {
+    await using _server = await tellTelegramWhere();
+    const inbox = testInbox();
+    let failures = 2;
+    inbox.before = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('disk full');
+    };
+    const { stop } = await runAccount(adapter, inbox);
+    await simulator.say(said);
+    await inbox.reached(1);
+    await eventually(() => simulator.acknowledged() === 1);
+    assert.equal(failures, -1);
+    await stop();
+  });
+
+  it('refuses a wrong secret before it reads the body', async () => {
+    const { inbox, stop } = await runAccount(adapter);
+    let read = false;
+    const body = new ReadableStream({
+      pull(controller) {
+        read = true;
+        controller.close();
+      },
+    }, { highWaterMark: 0 });
+    assert.equal(await post(false, body), 401);
+    assert.equal(read, false);
+    assert.equal(await post(false), 401);
+    const unsigned = await adapter.webhook?.routes.request('/', { method: 'POST', body: '{}' });
+    assert.equal(unsigned?.status, 401);
+    assert.equal(inbox.events.length, 0);
+    assert.equal(await post(true), 200);
+    await stop();
+  });
+
+  it('answers 503 while nobody runs it', async () => {
+    assert.equal(await post(true), 503);
+    const { stop } = await runAccount(adapter);
+    await stop();
+    assert.equal(await post(true), 503);
+  });
+
+  it('refuses what is no JSON or too large, and skips what is no update', async () => {
+    const { stop } = await runAccount(adapter);
+    assert.equal(await post(true, 'nonsense'), 400);
+    assert.equal(await post(true, JSON.stringify('x'.repeat(5 * 1024 * 1024))), 413);
+    assert.equal(await post(true, JSON.stringify({ hologram: 1 })), 200);
+    await stop();
+  });
+
+  it('that somebody else has replaced is a conflict', async () => {
+    await fetch(`${simulator.baseUrl}/bot${simulator.token}/getMe`);
+    simulator.fail({ what: 'identify', fault: { type: 'delay', ms: 0 } });
+    const running = runAccount(adapter);
+    await eventually(() => simulator.log.some(({ method }) => method === 'setWebhook'));
+    await fetch(`${simulator.baseUrl}/bot${simulator.token}/setWebhook`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ url: 'https://elsewhere.test/' }) });
+    const second = await running;
+    const outcome = await Promise.race([second.ended.catch((error: unknown) => error), second.stop().then(() => 'stopped')]);
+    assert.ok(outcome === 'stopped' || (outcome instanceof PlatformError && outcome.code === 'conflict'));
+  });
+
+  it('needs a secret to be configured at all', () => {
+    const result = telegramOptions.safeParse({ token: '1:a', webhook_url: 'https://x.test/' });
+    assert.deepEqual(result.error?.issues.map(({ path }) => path), [['webhook_secret']]);
+  });
+});

@@ -1,0 +1,65 @@
+import { systemClock } from '../../lib/clock.ts';
+import type { Adapter, AdapterContext, Platform } from '../contract.ts';
+import { openFiles } from './files.ts';
+import { openJournal } from './journal.ts';
+import { newLive } from './live.ts';
+import { newMenu } from './menu.ts';
+import { webOptions } from './options.ts';
+import type { WebOptions } from './options.ts';
+import { webRoutes } from './routes.ts';
+import type { Running } from './routes.ts';
+import { newChoices, newEdits, newMedia, newReactions, newTyping, sendMessage } from './send.ts';
+import { openWebSimulator } from './simulator.ts';
+import { maxTextLength } from './wire.ts';
+
+const aliveEveryMs = 15_000;
+
+const open = async (context: AdapterContext<WebOptions>): Promise<Adapter> => {
+  const clock = systemClock;
+  const { account, data, log, options } = context;
+  const journal = openJournal(data, clock.now);
+  const live = newLive(clock.now);
+  const files = await openFiles(context.mediaFolder, clock.now);
+  const deps = { journal, live, files };
+  let running: Running | undefined;
+  return {
+    identify: async () => ({ id: account, name: options.title }),
+    async run(inbox, _identity, signal) {
+      running = { inbox, signal };
+      try {
+        for (;;) {
+          inbox.alive();
+          await clock.sleep(aliveEveryMs, signal);
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      } finally {
+        running = undefined;
+      }
+    },
+    send: (message, signal) => sendMessage(deps, message, signal),
+    edits: newEdits(deps),
+    typing: newTyping(live),
+    reactions: newReactions(journal),
+    choices: newChoices(live),
+    media: newMedia(files),
+    menu: newMenu(data),
+    webhook: { guard: 'login', routes: webRoutes({ account, title: options.title, data, journal, live, files, clock, log }, () => running) },
+  };
+};
+
+/** The page's chat. Whoever is logged in to the page is the owner. */
+export const web: Platform<WebOptions> = {
+  name: 'web',
+  label: 'Web page',
+  options: webOptions,
+  limits: { text: maxTextLength, measure: (markdown) => markdown.length, editIntervalMs: 60 },
+  hints: 'The person reads in a web page that renders markdown: headings, lists, tables, links and fenced code with a language all look right. Images and files are shown inline.',
+  asyncDelivery: true,
+  authenticatesSenders: true,
+  alwaysOn: true,
+  credential: () => undefined,
+  open,
+  simulate: openWebSimulator,
+  exceptions: {},
+};

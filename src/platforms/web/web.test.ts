@@ -1,0 +1,372 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import { openAccountData } from '../../../test/support/account-data.ts';
+import { PlatformError } from '../../core/errors.ts';
+import type { InboundEvent, OutboundMessage } from '../../core/message.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { Accepted, Inbox } from '../contract.ts';
+import { web } from './index.ts';
+import { webOptions } from './options.ts';
+import { readServerEvents } from './server-events.ts';
+import { fileNameHeader, fileTypeHeader, maxFileBytes } from './wire.ts';
+import type { ChatsAnswer, JournalFrame, LiveFrame, MessagesAnswer, WireFile } from './wire.ts';
+
+const account = 'web';
+const signal = new AbortController().signal;
+
+/** Drops what it has seen, as the gateway does. */
+const newInbox = () => {
+  const events: InboundEvent[] = [];
+  let broken = false;
+  const inbox: Inbox = {
+    async accept(event): Promise<Accepted> {
+      if (broken) throw new Error('the disk is full');
+      if (events.some((known) => known.nativeId === event.nativeId && known.kind === event.kind)) return 'duplicate';
+      events.push(event);
+      return 'stored';
+    },
+    alive: () => undefined,
+    cursor: { read: async () => undefined, write: async () => undefined },
+  };
+  return { inbox, events, break: (value: boolean) => (broken = value) };
+};
+
+const start = async (folder: string) => {
+  const data = openAccountData(join(folder, 'data.db'));
+  const adapter = await web.open({ account, options: webOptions.parse({ title: 'Test' }), log: silentLogger, data, mediaFolder: folder });
+  const gateway = newInbox();
+  const stopping = new AbortController();
+  const { routes } = adapter.webhook ?? assert.fail('no routes');
+  const server = createServer(getRequestListener(routes.fetch, { overrideGlobalObjects: false }));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const run = () => adapter.run(gateway.inbox, { id: account, name: 'Test' }, stopping.signal);
+  let running = run();
+  return {
+    adapter,
+    data,
+    gateway,
+    url,
+    async stop() {
+      stopping.abort();
+      await running;
+      running = Promise.resolve();
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+      data[Symbol.dispose]();
+    },
+  };
+};
+
+const withFolder = async (work: (folder: string) => Promise<void>): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-web-'));
+  try {
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+const outbound = (key: string, text: string, more: Partial<OutboundMessage> = {}): OutboundMessage => ({ key, text, target: { account, chatId: 'chat-one', chatType: 'dm' }, ...more });
+
+const post = (url: string, body: unknown) => fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+/** Follows the stream until `enough` says so. */
+const follow = async (url: string, enough: (frames: readonly (JournalFrame | LiveFrame)[]) => boolean, headers: Readonly<Record<string, string>> = {}) => {
+  const answer = await fetch(url, { headers });
+  const frames: (JournalFrame | LiveFrame)[] = [];
+  for await (const event of readServerEvents(answer.body ?? assert.fail('no stream'))) {
+    frames.push(JSON.parse(event.data) as JournalFrame | LiveFrame);
+    if (enough(frames)) break;
+  }
+  return frames;
+};
+
+const isReady = (frames: readonly (JournalFrame | LiveFrame)[]): boolean => frames.some((frame) => 'type' in frame && frame.type === 'ready');
+const texts = (frames: readonly (JournalFrame | LiveFrame)[]): string[] => frames.flatMap((frame) => ('entry' in frame && 'text' in frame.entry ? [frame.entry.text] : []));
+
+test('a message is shown to every tab and reaches the gateway once, however often it is posted', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const body = { id: 'message-1', text: 'Hello **there**', files: [] };
+    const first = await post(`${page.url}/chats/chat-one/messages`, body);
+    assert.deepEqual(await first.json(), { seq: 1, accepted: 'stored' });
+    const again = await post(`${page.url}/chats/chat-one/messages`, body);
+    assert.deepEqual(await again.json(), { seq: 1, accepted: 'duplicate' });
+    assert.equal(page.gateway.events.length, 1);
+    const { sentAtMs, ...event } = page.gateway.events[0] ?? assert.fail('no event');
+    assert.ok(Math.abs(sentAtMs - Date.now()) < 60_000);
+    assert.deepEqual(event, {
+      account,
+      kind: 'message',
+      nativeId: 'message-1',
+      messageId: 'message-1',
+      chat: { id: 'chat-one', type: 'dm' },
+      sender: { id: 'owner', name: 'Owner', isBot: false },
+      text: 'Hello **there**',
+      media: [],
+      addressed: true,
+      mentioned: false,
+    });
+    const frames = await follow(`${page.url}/events?after=0`, isReady);
+    assert.deepEqual(texts(frames), ['Hello **there**']);
+  }));
+
+test('a message that the gateway could not store is not acknowledged, and posting it again delivers it', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    page.gateway.break(true);
+    const body = { id: 'message-1', text: 'Keep me', files: [] };
+    assert.equal((await post(`${page.url}/chats/chat-one/messages`, body)).status, 503);
+    page.gateway.break(false);
+    assert.equal((await post(`${page.url}/chats/chat-one/messages`, body)).status, 200);
+    assert.equal(page.gateway.events.length, 1);
+    assert.deepEqual(texts(await follow(`${page.url}/events?after=0`, isReady)), ['Keep me']);
+  }));
+
+test('what is not a message is refused without an event', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    for (const body of [{}, { id: 'message-1', text: '   ', files: [] }, { id: 'short', text: 'x', files: [] }, { id: 'message-1', text: 'x'.repeat(100_001), files: [] }, { id: 'message-1', text: '', files: ['file_nothere0000'] }]) {
+      assert.equal((await post(`${page.url}/chats/chat-one/messages`, body)).status, 400);
+    }
+    assert.equal((await fetch(`${page.url}/chats/chat-one/messages`, { method: 'POST', body: '{' })).status, 400);
+    assert.equal((await post(`${page.url}/chats/${encodeURIComponent('../x')}/messages`, { id: 'message-1', text: 'x', files: [] })).status, 400);
+    assert.equal((await fetch(`${page.url}/nowhere`)).status, 404);
+    assert.equal(page.gateway.events.length, 0);
+  }));
+
+test('routes answer 503 when the account does not run, and its streams end', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const stream = await fetch(`${page.url}/events?after=0`);
+    await page.stop();
+    await stream.text();
+    assert.equal((await fetch(`${page.url}/chats`)).status, 503);
+  }));
+
+test('an answer is sent once per key, and a repeat gives the first id', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const first = await page.adapter.send(outbound('key-1', 'The answer'), signal);
+    const repeat = await page.adapter.send(outbound('key-1', 'The answer'), signal);
+    const second = await page.adapter.send(outbound('key-2', 'Another'), signal);
+    assert.deepEqual(first, { messageIds: ['a1'] });
+    assert.deepEqual(repeat, first);
+    assert.notDeepEqual(second, first);
+    assert.deepEqual(texts(await follow(`${page.url}/events?after=0`, isReady)), ['The answer', 'Another']);
+  }));
+
+test('live edits are shown as they grow and stored only when final', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const edits = page.adapter.edits ?? assert.fail('no edits');
+    const { messageIds } = await page.adapter.send(outbound('key-1', 'The'), signal);
+    const id = messageIds[0] ?? assert.fail('no id');
+    const watching = follow(`${page.url}/events?after=0`, (frames) => frames.some((frame) => 'entry' in frame && frame.entry.type === 'edit'));
+    await follow(`${page.url}/events?after=0`, isReady);
+    await delay(50);
+    await edits.edit(id, outbound('key-1', 'The quick'), false, signal);
+    await edits.edit(id, outbound('key-1', 'The quick brown'), false, signal);
+    const joined = await follow(`${page.url}/events?after=1`, isReady);
+    assert.deepEqual(joined, [{ type: 'live', chat: 'chat-one', id, at: 0, text: 'The quick brown' }, { type: 'ready' }]);
+    await edits.edit(id, outbound('key-1', 'The quick brown **fox**'), true, signal);
+    const frames = (await watching).filter((frame) => 'type' in frame && frame.type === 'live');
+    assert.deepEqual(frames, [
+      { type: 'live', chat: 'chat-one', id, at: 0, text: 'The quick' },
+      { type: 'live', chat: 'chat-one', id, at: 9, text: ' brown' },
+    ]);
+    const later = await follow(`${page.url}/events?after=0`, isReady);
+    assert.deepEqual(texts(later), ['The', 'The quick brown **fox**']);
+    assert.equal(later.some((frame) => 'type' in frame && frame.type === 'live'), false);
+  }));
+
+test('editing or removing a message that does not exist is not_found', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const edits = page.adapter.edits ?? assert.fail('no edits');
+    const isMissing = (error: unknown): boolean => error instanceof PlatformError && error.code === 'not_found' && error.facts.missing === 'message';
+    await assert.rejects(edits.edit('a99', outbound('key', 'x'), true, signal), isMissing);
+    await assert.rejects(edits.edit('a99', outbound('key', 'x'), false, signal), isMissing);
+    await assert.rejects(edits.remove({ account, chatId: 'chat-one', chatType: 'dm' }, 'nonsense', signal), isMissing);
+  }));
+
+test('a reader that comes back with its cursor gets what it missed and nothing twice', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    for (let i = 1; i <= 250; i += 1) await page.adapter.send(outbound(`key-${i}`, `Text ${i}`), signal);
+    assert.equal(texts(await follow(`${page.url}/events?after=0`, isReady)).length, 250);
+    assert.deepEqual(texts(await follow(`${page.url}/events?after=248`, isReady)), ['Text 249', 'Text 250']);
+    assert.deepEqual(texts(await follow(`${page.url}/events?after=0`, isReady, { 'last-event-id': '249' })), ['Text 250']);
+    assert.deepEqual(texts(await follow(`${page.url}/events`, isReady)), []);
+  }));
+
+test('a reader that takes nothing is cut off when too much waits for it', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const edits = page.adapter.edits ?? assert.fail('no edits');
+    const { messageIds } = await page.adapter.send(outbound('key-1', 'x'), signal);
+    const answer = await fetch(`${page.url}/events?after=0`);
+    const reader = answer.body?.getReader() ?? assert.fail('no stream');
+    await reader.read();
+    await follow(`${page.url}/events?after=0`, isReady);
+    let sent = 0;
+    for (; sent < 3000; sent += 1) {
+      await edits.edit(messageIds[0] ?? '', outbound('key-1', `${sent} ${'x'.repeat(16_000)}`), false, signal);
+      if (sent % 50 === 0) await delay(1);
+    }
+    await assert.rejects(async () => {
+      while (!(await reader.read()).done);
+    });
+    assert.deepEqual(texts(await follow(`${page.url}/events?after=0`, isReady)), ['x']);
+  }));
+
+test('chats are listed newest first with the first words as their title, until they are hidden', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const list = async () => (await (await fetch(`${page.url}/chats`)).json()) as ChatsAnswer;
+    await post(`${page.url}/chats/chat-one/messages`, { id: 'message-1', text: '**Plan** a trip to the mountains with many friends, three dogs and a tent', files: [] });
+    await delay(2);
+    await post(`${page.url}/chats/chat-two/messages`, { id: 'message-2', text: 'Hi', files: [] });
+    const before = await list();
+    assert.deepEqual(before.chats.map(({ id, title }) => ({ id, title })), [
+      { id: 'chat-two', title: 'Hi' },
+      { id: 'chat-one', title: 'Plan a trip to the mountains with many friends, three dogs…' },
+    ]);
+    assert.deepEqual([before.title, before.cursor], ['Test', 2]);
+    assert.equal((await fetch(`${page.url}/chats/chat-two`, { method: 'DELETE' })).status, 200);
+    assert.deepEqual((await list()).chats.map((chat) => chat.id), ['chat-one']);
+    await page.adapter.send(outbound('key', 'Still here', { target: { account, chatId: 'chat-two', chatType: 'dm' } }), signal);
+    assert.deepEqual((await list()).chats.map((chat) => chat.title), ['Hi', 'Plan a trip to the mountains with many friends, three dogs…']);
+  }));
+
+test('older messages come page by page', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    for (let i = 1; i <= 5; i += 1) await page.adapter.send(outbound(`key-${i}`, `Text ${i}`), signal);
+    await page.adapter.send(outbound('other', 'Elsewhere', { target: { account, chatId: 'chat-two', chatType: 'dm' } }), signal);
+    const read = async (query: string) => (await (await fetch(`${page.url}/chats/chat-one/messages?${query}`)).json()) as MessagesAnswer;
+    const newest = await read('limit=2');
+    assert.deepEqual([texts(newest.frames), newest.more], [['Text 4', 'Text 5'], true]);
+    const older = await read(`limit=3&before=${newest.frames[0]?.seq}`);
+    assert.deepEqual([texts(older.frames), older.more], [['Text 1', 'Text 2', 'Text 3'], false]);
+  }));
+
+test('a press reaches the gateway with its data, and every tab sees it', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const choices = [[{ label: 'Yes', data: 'approve:1' }]];
+    const { messageIds } = await page.adapter.send(outbound('key-1', 'Run it?', { choices }), signal);
+    const messageId = messageIds[0];
+    const press = { id: 'press-0001', messageId, data: 'approve:1' };
+    assert.equal((await post(`${page.url}/chats/chat-one/presses`, press)).status, 200);
+    assert.equal((await post(`${page.url}/chats/chat-one/presses`, press)).status, 200);
+    assert.equal((await post(`${page.url}/chats/chat-two/presses`, { ...press, id: 'press-0002' })).status, 404);
+    assert.deepEqual(page.gateway.events.map(({ kind, messageId: at, button }) => ({ kind, at, button })), [{ kind: 'button', at: messageId, button: { data: 'approve:1' } }]);
+    const frames = await follow(`${page.url}/events?after=1`, isReady);
+    assert.deepEqual(frames[0] !== undefined && 'entry' in frames[0] && frames[0].entry, { type: 'press', id: messageId, data: 'approve:1' });
+  }));
+
+test('a reply carries the words it answers', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const { messageIds } = await page.adapter.send(outbound('key-1', 'First'), signal);
+    await page.adapter.edits?.edit(messageIds[0] ?? '', outbound('key-1', 'First, corrected'), true, signal);
+    await post(`${page.url}/chats/chat-one/messages`, { id: 'message-1', text: 'Why?', files: [], replyTo: messageIds[0] });
+    assert.deepEqual(page.gateway.events[0]?.replyTo, { messageId: messageIds[0], isOwn: true, text: 'First, corrected' });
+  }));
+
+const uploadFile = (url: string, bytes: Uint8Array<ArrayBuffer>, name: string, mime: string) =>
+  fetch(`${url}/files`, { method: 'POST', headers: { 'content-type': 'application/octet-stream', [fileNameHeader]: encodeURIComponent(name), [fileTypeHeader]: mime }, body: bytes });
+
+test('a file goes up, reaches the gateway and comes down again unchanged', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+    const file = (await (await uploadFile(page.url, bytes, '../räport "1".html', 'text/html')).json()) as WireFile;
+    assert.deepEqual({ ...file, id: '' }, { id: '', name: 'räport "1".html', mime: 'text/html', sizeBytes: 60_000, kind: 'document' });
+    await post(`${page.url}/chats/chat-one/messages`, { id: 'message-1', text: '', files: [file.id] });
+    const media = page.gateway.events[0]?.media[0] ?? assert.fail('no media');
+    assert.deepEqual(media, { kind: 'document', mime: 'text/html', name: 'räport "1".html', sizeBytes: 60_000, ref: { file: file.id } });
+    const opened = (await page.adapter.media?.open(media, signal)) ?? assert.fail('no media');
+    assert.deepEqual(new Uint8Array(await new Response(opened).arrayBuffer()), bytes);
+    const down = await fetch(`${page.url}/files/${file.id}`);
+    assert.deepEqual(new Uint8Array(await down.arrayBuffer()), bytes);
+    assert.equal(down.headers.get('content-disposition'), 'attachment; filename="r_port _1_.html"; filename*=UTF-8\'\'r%C3%A4port%20%221%22.html');
+    assert.equal(down.headers.get('content-security-policy'), "sandbox; default-src 'none'");
+    const part = await fetch(`${page.url}/files/${file.id}`, { headers: { range: 'bytes=10-19' } });
+    assert.equal(part.status, 206);
+    assert.deepEqual(new Uint8Array(await part.arrayBuffer()), bytes.slice(10, 20));
+    assert.equal((await fetch(`${page.url}/files/${file.id}`, { headers: { range: 'bytes=70000-' } })).status, 416);
+    assert.equal((await fetch(`${page.url}/files/${encodeURIComponent('../data')}`)).status, 404);
+  }));
+
+test('only harmless images are shown inline', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const disposition = async (mime: string) => {
+      const file = (await (await uploadFile(page.url, new Uint8Array(3), 'x', mime)).json()) as WireFile;
+      return (await fetch(`${page.url}/files/${file.id}`)).headers.get('content-disposition')?.split(';')[0];
+    };
+    assert.equal(await disposition('image/png'), 'inline');
+    assert.equal(await disposition('image/svg+xml'), 'attachment');
+    assert.equal(await disposition('text/html'), 'attachment');
+    assert.equal(await disposition('nonsense'), 'attachment');
+  }));
+
+test('a file beyond the limit is refused while it streams in, and leaves nothing behind', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const chunk = new Uint8Array(1024 * 1024);
+    let left = maxFileBytes / chunk.length + 5;
+    const body = new ReadableStream({ pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()) });
+    const init = { method: 'POST', body, duplex: 'half', headers: { 'content-type': 'application/octet-stream' } };
+    const answer = await fetch(`${page.url}/files`, init).then((response) => response.status, (error: TypeError) => error.name);
+    assert.ok(answer === 413 || answer === 'TypeError', String(answer));
+    assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith('file_')), []);
+  }));
+
+test('a file of ours is sent once and can be fetched', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const path = join(folder, 'chart.png');
+    await writeFile(path, 'pixels');
+    const media = [{ kind: 'photo', path, mime: 'image/png', name: 'chart.png' } as const];
+    await page.adapter.send(outbound('key-1', 'Look', { media }), signal);
+    await page.adapter.send(outbound('key-1', 'Look', { media }), signal);
+    const [frame] = await follow(`${page.url}/events?after=0`, isReady);
+    const files = frame !== undefined && 'entry' in frame && frame.entry.type === 'message' ? frame.entry.files : [];
+    assert.deepEqual(files.map(({ id: _, ...facts }) => facts), [{ name: 'chart.png', mime: 'image/png', sizeBytes: 6, kind: 'photo' }]);
+    assert.equal(await (await fetch(`${page.url}/files/${files[0]?.id}`)).text(), 'pixels');
+    const gone = [{ kind: 'document', path: join(folder, 'gone'), mime: 'text/plain', name: 'gone' } as const];
+    await assert.rejects(page.adapter.send(outbound('key-2', '', { media: gone }), signal), (error) => error instanceof PlatformError && error.code === 'not_found');
+  }));
+
+test('everything is still there after a restart', () =>
+  withFolder(async (folder) => {
+    {
+      await using page = await start(folder);
+      await post(`${page.url}/chats/chat-one/messages`, { id: 'message-1', text: 'Question', files: [] });
+      await page.adapter.send(outbound('key-1', 'Answer'), signal);
+      await page.adapter.menu?.publish([{ name: 'help', description: 'What one can say' }], signal);
+    }
+    await using page = await start(folder);
+    assert.deepEqual(texts(await follow(`${page.url}/events?after=0`, isReady)), ['Question', 'Answer']);
+    assert.deepEqual(await page.adapter.send(outbound('key-1', 'Answer'), signal), { messageIds: ['a2'] });
+    const chats = (await (await fetch(`${page.url}/chats`)).json()) as ChatsAnswer;
+    assert.deepEqual([chats.chats.length, chats.cursor, chats.commands], [1, 2, [{ name: 'help', description: 'What one can say' }]]);
+  }));

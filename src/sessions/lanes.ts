@@ -1,0 +1,195 @@
+import type { TurnAbort } from '../agent/contract.ts';
+import { StoreError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { noUsage } from '../core/transcript.ts';
+import { slept } from '../lib/clock.ts';
+import { LaneScheduler } from '../store/lane-scheduler.ts';
+import { claimLane, extendLanes, laneWaitMs, releaseLane, stopCounts } from '../store/lanes.ts';
+import { uncountAttempt } from '../store/turns.ts';
+import type { Begun, BegunTurn } from './begin.ts';
+import { beginTurn } from './begin.ts';
+import type { TurnResult } from './commit.ts';
+import { commitTurn, suspendTurn, turnLeaseMs } from './commit.ts';
+import type { TurnParts } from './run-turn.ts';
+import { runTurn } from './run-turn.ts';
+
+export interface FinishedTurn {
+  readonly begun: BegunTurn;
+  readonly result: TurnResult;
+  readonly ms: number;
+}
+
+export interface ConversationOptions extends TurnParts {
+  readonly owner: string;
+  readonly concurrency: number;
+  onFinished?(turn: FinishedTurn): void;
+}
+
+interface Running {
+  readonly begun: BegunTurn;
+  readonly abort: AbortController;
+  readonly newestInboxId: number;
+}
+
+const watchMs = 1000;
+const commitPatienceMs = 60_000;
+const retryMs = 5_000;
+
+const isPassing = (error: unknown): boolean => error instanceof StoreError && (error.code === 'full' || error.code === 'busy' || error.code === 'unavailable');
+
+/** Runs conversations: one turn at a time in each, many conversations side by side, all of it recoverable. */
+export class Conversations {
+  readonly #options: ConversationOptions;
+  readonly #scheduler: LaneScheduler;
+  readonly #running = new Map<string, Running>();
+  readonly #subscriptions: Disposable[] = [];
+  readonly #closing = new AbortController();
+  readonly #ended = new AbortController();
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    this.#scheduler = new LaneScheduler({ store: options.store, kind: 'turn', concurrency: options.concurrency, clock: options.clock, log: options.log, work: (lane) => this.#work(lane) });
+  }
+
+  start(): void {
+    const { store } = this.#options;
+    this.#subscriptions.push(
+      store.listen('stop', (lane) => this.#end(lane, 'stopped')),
+      store.listen('interrupt', (payload) => this.#overtake(payload)),
+    );
+    this.#scheduler.start();
+    void this.#watch();
+  }
+
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  /** Turns under way get `graceMs` to end by themselves; the rest is put down and continues after the next start. */
+  async stop(graceMs: number): Promise<void> {
+    this.#closing.abort();
+    for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
+    const timer = setTimeout(() => {
+      for (const lane of this.#running.keys()) this.#end(lane, 'suspended');
+    }, graceMs);
+    await this.#scheduler.stop();
+    clearTimeout(timer);
+    this.#ended.abort();
+  }
+
+  #end(lane: string, kind: TurnAbort['kind']): void {
+    this.#running.get(lane)?.abort.abort({ kind } satisfies TurnAbort);
+  }
+
+  /** The payload is `<lane>#<inbox id>`; a turn is not overtaken by a message that it already answers. */
+  #overtake(payload: string): void {
+    const at = payload.lastIndexOf('#');
+    const lane = payload.slice(0, at);
+    const running = this.#running.get(lane);
+    if (running !== undefined && Number(payload.slice(at + 1)) > running.newestInboxId) this.#end(lane, 'interrupted');
+  }
+
+  async #work(lane: string): Promise<number | undefined> {
+    const { store, owner, policy } = this.#options;
+    const first = await store.write(async (tx): Promise<Begun> => {
+      const claim = await claimLane(tx, { lane, owner, leaseMs: turnLeaseMs });
+      if (claim === undefined) return { type: 'wait', ms: await laneWaitMs(tx, lane) };
+      return beginTurn(tx, claim, policy);
+    });
+    let begun = first;
+    while (begun.type === 'turn') begun = await this.#turn(begun);
+    return begun.ms;
+  }
+
+  async #turn(begun: BegunTurn): Promise<Begun> {
+    const { log } = this.#options;
+    const running: Running = { begun, abort: new AbortController(), newestInboxId: begun.inboxIds.at(-1) ?? 0 };
+    this.#running.set(begun.claim.lane, running);
+    try {
+      const startedMs = this.#options.clock.now();
+      const result = await this.#run(begun, running.abort.signal);
+      if (result === undefined) {
+        await suspendTurn(this.#options.store, begun);
+        return { type: 'wait', ms: undefined };
+      }
+      const next = await this.#commit(begun, result);
+      this.#options.onFinished?.({ begun, result, ms: this.#options.clock.now() - startedMs });
+      // A lane is handed on in the transaction above; during a shutdown nothing new is begun.
+      if (next.type === 'turn' && this.#closing.signal.aborted) {
+        await suspendTurn(this.#options.store, next);
+        return { type: 'wait', ms: undefined };
+      }
+      return next;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (error.code !== 'lane_lost') return this.#putDown(begun, error);
+      log.warn({ lane: begun.claim.lane, turn: begun.turn.id }, 'turn.lane_lost');
+      return { type: 'wait', ms: undefined };
+    } finally {
+      this.#running.delete(begun.claim.lane);
+    }
+  }
+
+  /** The store failed in the middle of a turn. It is tried again from what is stored; only a passing trouble is not held against it. */
+  async #putDown(begun: BegunTurn, error: StoreError): Promise<Begun> {
+    this.#options.log.error({ err: error, turn: begun.turn.id }, 'turn.store_failed');
+    await this.#options.store.write(async (tx) => {
+      if (isPassing(error)) await uncountAttempt(tx, begun.turn.id);
+      await releaseLane(tx, begun.claim, { more: true, readyInMs: retryMs });
+    });
+    return { type: 'wait', ms: retryMs };
+  }
+
+  /** A fault of ours ends the turn with a notice and an id that both the log and the person see; it never takes the process down. */
+  async #run(begun: BegunTurn, signal: AbortSignal): Promise<TurnResult | undefined> {
+    try {
+      return await runTurn(this.#options, begun, signal);
+    } catch (error) {
+      if (signal.aborted && (signal.reason as TurnAbort).kind === 'suspended') return undefined;
+      if (error instanceof StoreError) throw error;
+      const errorId = newId('err', this.#options.clock.now());
+      this.#options.log.error({ err: error, turn: begun.turn.id, session: begun.session.id, error_id: errorId }, 'turn.broke');
+      return {
+        reason: 'internal_error',
+        error: errorId,
+        model: null,
+        usage: noUsage,
+        messages: [],
+        answer: { target: begun.turn.target, text: `⚠️ Something went wrong on my side (${errorId}).` },
+      };
+    }
+  }
+
+  /** A finished answer is not thrown away because the disk is full for a moment. */
+  async #commit(begun: BegunTurn, result: TurnResult): Promise<Begun> {
+    const { store, clock, log, policy } = this.#options;
+    const untilMs = clock.now() + commitPatienceMs;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await commitTurn(store, begun, result, policy);
+      } catch (error) {
+        if (!isPassing(error) || clock.now() > untilMs) throw error;
+        log.error({ err: error, turn: begun.turn.id, attempt }, 'turn.commit_delayed');
+        await clock.sleep(Math.min(5000, 250 * attempt));
+      }
+    }
+  }
+
+  /** Signs of life for the lanes at work, and stop requests whose notification was missed. */
+  async #watch(): Promise<void> {
+    const { store, clock, owner, log } = this.#options;
+    let extendedMs = clock.now();
+    while (await slept(clock, watchMs, this.#ended.signal)) {
+      if (this.#running.size === 0) continue;
+      try {
+        const counts = await store.read((db) => stopCounts(db, owner));
+        for (const [lane, { begun }] of this.#running) if ((counts.get(lane) ?? 0) > begun.stops) this.#end(lane, 'stopped');
+        if (clock.now() - extendedMs < turnLeaseMs / 3) continue;
+        extendedMs = clock.now();
+        await store.write((tx) => extendLanes(tx, { owner, lanes: [...this.#running.keys()], leaseMs: turnLeaseMs }));
+      } catch (error) {
+        log.error({ err: error }, 'turn.watch_failed');
+      }
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import type { Agent, TurnLimits } from '../agent/contract.ts';
+import { resumeTranscript } from '../agent/resume-transcript.ts';
+import { newId } from '../core/ids.ts';
+import type { TranscriptMessage, Usage } from '../core/transcript.ts';
+import { addUsage, noUsage } from '../core/transcript.ts';
+import type { TurnEvent } from '../core/turn.ts';
+import { enqueueText } from '../delivery/compose.ts';
+import type { LivePreview } from '../delivery/preview.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { joinTurn, waitingItems } from '../store/inbox.ts';
+import { holdLane } from '../store/lanes.ts';
+import type { Store } from '../store/store.ts';
+import { appendMessage } from '../store/transcripts.ts';
+import { recordPreview } from '../store/turns.ts';
+import type { AttachmentOptions } from './attachments.ts';
+import { loadAttachments } from './attachments.ts';
+import type { BegunTurn, BeginPolicy } from './begin.ts';
+import { writeGroup } from './begin.ts';
+import { appendToTurn, turnLeaseMs } from './commit.ts';
+import type { TurnResult } from './commit.ts';
+import type { ContextLimits } from './load-context.ts';
+import { loadContext } from './load-context.ts';
+import type { TurnEnd } from './turn-answer.ts';
+import { answerOf, isSilent } from './turn-answer.ts';
+import type { ItemGroup } from './user-message.ts';
+import { groupItems, userMessage } from './user-message.ts';
+
+/** Who answers in a session, and with what. */
+export interface Answering {
+  readonly agent: Agent;
+  readonly system: string;
+  readonly context: Omit<ContextLimits, 'fixedBytes'>;
+  readonly limits: TurnLimits;
+  readonly asyncDelivery: boolean;
+}
+
+export interface TurnParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly policy: BeginPolicy;
+  readonly attachments: AttachmentOptions;
+  answering(begun: BegunTurn): Promise<Answering>;
+  /** Undefined where answers are not shown while they are written. `part` counts the texts of the turn that stand above it. */
+  preview(begun: BegunTurn, part: number): LivePreview | undefined;
+  typing(begun: BegunTurn): Disposable;
+  onEvent?(begun: BegunTurn, event: TurnEvent): void;
+}
+
+/** The state of one turn while its events come in. */
+interface Progress {
+  usage: Usage;
+  model: string | null;
+  /** The last assistant message, kept back so that it commits together with its delivery. */
+  final: TranscriptMessage | undefined;
+  parts: number;
+  preview: LivePreview | undefined;
+  end: Extract<TurnEvent, { type: 'end' }> | undefined;
+  steered: ItemGroup[];
+}
+
+/** Fetches the files of messages and writes those messages into the transcript, in order. */
+const writeRest = async (parts: TurnParts, begun: BegunTurn, signal: AbortSignal): Promise<void> => {
+  for (const group of begun.unwritten) {
+    const media = await loadAttachments(parts.attachments, group, signal);
+    await parts.store.write(async (tx) => {
+      await holdLane(tx, begun.claim, turnLeaseMs);
+      await writeGroup(tx, begun.turn, group, { media, shared: parts.policy.isShared(group) });
+    });
+  }
+};
+
+/** The transcript as the model gets it. Tool calls that a crash left open are answered with "interrupted", never run again. */
+const loadTranscript = async (parts: TurnParts, begun: BegunTurn, answering: Answering): Promise<readonly TranscriptMessage[]> => {
+  const fixedBytes = Buffer.byteLength(answering.system);
+  const transcript = await loadContext(parts.store, begun.session.id, { ...answering.context, fixedBytes });
+  const missing = begun.resumed ? resumeTranscript(transcript) : [];
+  if (missing.length > 0) await appendToTurn(parts.store, begun, missing);
+  return [...transcript, ...missing];
+};
+
+/** What people have said since the turn began, for a conversation that hands it to the running turn. */
+const steering = async (parts: TurnParts, begun: BegunTurn, progress: Progress): Promise<readonly string[]> => {
+  if (parts.policy.busyMode(begun.session) !== 'steer') return [];
+  const waiting = await parts.store.read((db) => waitingItems(db, begun.claim.lane, 20));
+  const groups = groupItems(waiting.filter((item) => item.event.media.length === 0));
+  progress.steered.push(...groups);
+  return groups.map((group) => userMessage(group, { attachments: [], notes: [] }, parts.policy.isShared(group)).content);
+};
+
+/** A message that was steered into the turn belongs to it from now on. */
+const writeSteered = (parts: TurnParts, begun: BegunTurn, group: ItemGroup): Promise<void> =>
+  parts.store.write(async (tx) => {
+    await holdLane(tx, begun.claim, turnLeaseMs);
+    await joinTurn(tx, group.map((item) => item.id), begun.turn.id);
+    await writeGroup(tx, begun.turn, group, { media: { attachments: [], notes: [] }, shared: parts.policy.isShared(group) });
+  });
+
+/** Text that comes with tool calls is said now, above whatever the tools lead to; row and delivery commit together. */
+const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
+  const finishes = await progress.preview?.finish();
+  const platform = parts.policy.platform(begun.turn.target.account);
+  await parts.store.write(async (tx) => {
+    await holdLane(tx, begun.claim, turnLeaseMs);
+    const rowId = await appendMessage(tx, { sessionId: begun.session.id, turnId: begun.turn.id }, message);
+    await recordPreview(tx, begun.turn.id, null);
+    if (message.content.trim() === '' || platform === undefined) return;
+    await enqueueText(tx, platform, { key: `turn:${begun.turn.id}:row:${rowId}`, target: begun.turn.target, text: message.content, turnId: begun.turn.id, ...(finishes !== undefined && { finishes }) });
+  });
+  progress.parts += 1;
+  progress.preview = parts.preview(begun, progress.parts);
+};
+
+const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
+  const steered = message.role === 'user' ? progress.steered.shift() : undefined;
+  if (steered !== undefined) return writeSteered(parts, begun, steered);
+  if (message.role === 'assistant' && (message.toolCalls ?? []).length > 0) return sayBeforeTools(parts, begun, progress, message);
+  if (message.role !== 'assistant') return appendToTurn(parts.store, begun, [message]);
+  if (progress.final !== undefined) await appendToTurn(parts.store, begun, [progress.final]);
+  progress.final = message;
+};
+
+const onEvent = async (parts: TurnParts, begun: BegunTurn, progress: Progress, event: TurnEvent): Promise<void> => {
+  parts.onEvent?.(begun, event);
+  switch (event.type) {
+    case 'text':
+      progress.preview?.push(event.delta);
+      return;
+    case 'message':
+      return onMessage(parts, begun, progress, event.message);
+    case 'usage':
+      progress.usage = addUsage(progress.usage, event.usage);
+      progress.model = event.model;
+      return;
+    case 'end':
+      progress.end = event;
+      return;
+    case 'reasoning':
+    case 'tool_started':
+    case 'tool_finished':
+    case 'retrying':
+      return;
+    default:
+      throw event satisfies never;
+  }
+};
+
+const endOf = (parts: TurnParts, begun: BegunTurn, progress: Progress): TurnEnd => {
+  const end = progress.end ?? { type: 'end' as const, reason: 'internal_error' as const };
+  const text = progress.final?.content ?? '';
+  if (end.error === undefined) return { reason: end.reason, text };
+  const errorId = newId('err', parts.clock.now());
+  parts.log.warn({ turn: begun.turn.id, session: begun.session.id, reason: end.reason, code: end.error.code, error_id: errorId }, 'turn.failed');
+  return { reason: end.reason, text, sentence: end.error.sentence, errorId };
+};
+
+/** Runs a turn to its end. Undefined when it was put down for a shutdown. Everything it did so far is stored; its end is the caller's to commit. */
+export const runTurn = async (parts: TurnParts, begun: BegunTurn, signal: AbortSignal): Promise<TurnResult | undefined> => {
+  const progress: Progress = { usage: noUsage, model: null, final: undefined, parts: 0, preview: parts.preview(begun, 0), end: undefined, steered: [] };
+  using _typing = parts.typing(begun);
+  await writeRest(parts, begun, signal);
+  const answering = await parts.answering(begun);
+  const transcript = await loadTranscript(parts, begun, answering);
+  const input = {
+    sessionId: begun.session.id,
+    turnId: String(begun.turn.id),
+    system: answering.system,
+    transcript,
+    steering: () => steering(parts, begun, progress),
+    asyncDelivery: answering.asyncDelivery,
+    limits: answering.limits,
+    ...(begun.session.settings.model !== undefined && { model: begun.session.settings.model }),
+  };
+  for await (const event of answering.agent.run(input, signal)) await onEvent(parts, begun, progress, event);
+  const preview = await progress.preview?.finish();
+  if (progress.end?.reason === 'suspended') return undefined;
+  const end = endOf(parts, begun, progress);
+  return {
+    reason: isSilent(end) ? 'silent' : end.reason,
+    error: end.sentence ?? null,
+    model: progress.model,
+    usage: progress.usage,
+    messages: progress.final === undefined ? [] : [progress.final],
+    answer: answerOf(end, { target: begun.turn.target, preview }),
+  };
+};

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eachStore } from '../../test/support/stores.ts';
+import { allStatus, leaseAccount } from './accounts.ts';
+import { claimLane, enqueueLane, readyLanes } from './lanes.ts';
+import { buryGateways, forgetNode, registerNode, touchNode } from './nodes.ts';
+import type { Store } from './store.ts';
+
+const hold = (store: Store, owner: string, lane: string): Promise<unknown> =>
+  store.write(async (tx) => {
+    await enqueueLane(tx, { lane, kind: 'turn' });
+    await claimLane(tx, { lane, owner, leaseMs: 60_000 });
+  });
+
+const nodeIds = async (store: Store): Promise<string[]> => (await store.read((db) => db.q.selectFrom('nodes').select('id').orderBy('id').execute())).map((row) => row.id);
+const ready = async (store: Store): Promise<string[]> => (await store.read((db) => readyLanes(db, 'turn', 10))).map((row) => row.lane);
+
+eachStore((_engine, open) => {
+  test('a node that says goodbye leaves its lanes to others', async () => {
+    const { store, pass } = await open();
+    await store.write((tx) => registerNode(tx, { id: 'n1', kind: 'gateway', pid: 1 }));
+    await hold(store, 'n1', 'turn:a');
+    await pass(2);
+    await store.write((tx) => touchNode(tx, 'n1'));
+    const row = await store.read((db) => db.q.selectFrom('nodes').selectAll().executeTakeFirstOrThrow());
+    assert.ok(row.seen_at > row.started_at);
+    await store.write((tx) => forgetNode(tx, 'n1'));
+    assert.deepEqual(await nodeIds(store), []);
+    assert.deepEqual(await ready(store), ['turn:a']);
+  });
+
+  test('a new gateway frees the lanes and accounts of gateways before it, and leaves a command its own', async () => {
+    const { store } = await open();
+    await store.write((tx) => registerNode(tx, { id: 'old', kind: 'gateway', pid: 1 }));
+    await store.write((tx) => registerNode(tx, { id: 'tool', kind: 'cli', pid: 2 }));
+    await hold(store, 'old', 'turn:a');
+    await hold(store, 'tool', 'turn:b');
+    await store.write((tx) => leaseAccount(tx, { account: 'telegram', owner: 'old', leaseMs: 60_000 }));
+    await store.write((tx) => leaseAccount(tx, { account: 'slack', owner: 'tool', leaseMs: 60_000 }));
+    assert.equal(await store.write(buryGateways), 1);
+    assert.deepEqual(await nodeIds(store), ['tool']);
+    assert.deepEqual(await ready(store), ['turn:a']);
+    assert.equal(await store.write((tx) => leaseAccount(tx, { account: 'telegram', owner: 'new', leaseMs: 60_000 })), true);
+    assert.equal(await store.write((tx) => leaseAccount(tx, { account: 'slack', owner: 'new', leaseMs: 60_000 })), false);
+    assert.deepEqual((await store.read(allStatus)).map((status) => [status.account, status.state]), [['slack', 'connecting'], ['telegram', 'stopped']]);
+  });
+});

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { systemClock } from '../lib/clock.ts';
+import { accountData } from './account-data.ts';
+import { SqliteStore } from './sqlite.ts';
+import type { Store } from './store.ts';
+
+let folder = '';
+let path = '';
+let opened: SqliteStore[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hermes-sqlite-'));
+  path = join(folder, 'gateway.db');
+});
+
+afterEach(async () => {
+  for (const store of opened) await store.close();
+  opened = [];
+  chmodSync(folder, 0o700);
+  rmSync(folder, { recursive: true });
+});
+
+const open = (options: { checkIntegrity?: boolean; onNotify?: (channel: string, payload: string) => void } = {}): SqliteStore => {
+  const store = new SqliteStore({ path, clock: systemClock, checkIntegrity: true, ...options });
+  opened.push(store);
+  return store;
+};
+
+const fill = async (store: Store, rows: number): Promise<void> => {
+  await store.write(async (tx) => {
+    for (let i = 0; i < rows; i += 1) await tx.q.insertInto('account_values').values({ account: 'a', key: `k${i}`, value: 'v'.repeat(500) }).execute();
+  });
+};
+
+const modeOf = (file: string): number => statSync(file).mode & 0o777;
+
+test('only the owner may read the file and what SQLite keeps beside it', async () => {
+  const before = process.umask(0o000);
+  try {
+    await fill(open(), 10);
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) assert.equal(modeOf(file), 0o600, file);
+  } finally {
+    process.umask(before);
+  }
+});
+
+test('a file that others could read no longer can', async () => {
+  await open().close();
+  chmodSync(path, 0o644);
+  await fill(open(), 1);
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) assert.equal(modeOf(file), 0o600, file);
+});
+
+const damaged = (error: unknown): boolean => {
+  assert.ok(error instanceof Error && 'code' in error);
+  assert.equal(error.code, 'corrupt');
+  assert.match(error.message, /gateway\.db is damaged .*keep a copy.*restore a backup.*\.recover/);
+  return true;
+};
+
+test('a file that is no database is refused with the way out, and left as it is', () => {
+  writeFileSync(path, 'this is not a database, but it is long enough to be taken for a header '.repeat(50));
+  const before = readFileSync(path);
+  for (const checkIntegrity of [true, false]) assert.throws(() => open({ checkIntegrity }), damaged);
+  assert.deepEqual(readFileSync(path), before);
+});
+
+test('a file that was cut off is refused with the way out', async () => {
+  const store = open();
+  await fill(store, 500);
+  await store.close();
+  truncateSync(path, Math.floor(statSync(path).size / 2));
+  assert.throws(() => open(), damaged);
+});
+
+test('a file with overwritten pages is refused with the way out', async () => {
+  const store = open();
+  await fill(store, 500);
+  await store.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0x5a, 8 * 4096, 60 * 4096);
+  writeFileSync(path, bytes);
+  assert.throws(() => open(), damaged);
+});
+
+test('damage that is met later fails the read with its code', async () => {
+  const store = open();
+  await fill(store, 500);
+  await store.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0x5a, Math.floor(bytes.length / 2));
+  writeFileSync(path, bytes);
+  const unchecked = open({ checkIntegrity: false });
+  await assert.rejects(accountData(unchecked, 'a').list(''), { name: 'StoreError', code: 'corrupt' });
+});
+
+/** Even when root runs the tests, as somebody to whom permissions apply. */
+const asOther = (work: () => void): void => {
+  if (process.geteuid?.() !== 0) {
+    work();
+    return;
+  }
+  process.seteuid?.(65_534);
+  try {
+    work();
+  } finally {
+    process.seteuid?.(0);
+  }
+};
+
+const unwritable = (error: unknown): boolean => {
+  assert.ok(error instanceof Error && 'code' in error);
+  assert.equal(error.code, 'unwritable');
+  assert.match(error.message, /gateway\.db cannot be opened for writing\. Check the owner and the permissions/);
+  return true;
+};
+
+test('a file or folder that may not be written is refused, with what to check', async () => {
+  await open().close();
+  chmodSync(folder, 0o755);
+  chmodSync(path, 0o444);
+  asOther(() => assert.throws(() => open(), unwritable));
+  chmodSync(path, 0o666);
+  chmodSync(folder, 0o555);
+  if (process.geteuid?.() === 0) chownSync(path, 65_534, 65_534);
+  asOther(() => assert.throws(() => open(), unwritable));
+});
+
+test('a missing folder and a folder in place of the file are refused alike', () => {
+  const file = path;
+  path = join(folder, 'missing', 'gateway.db');
+  assert.throws(() => open(), unwritable);
+  path = file;
+  mkdirSync(path);
+  assert.throws(() => open(), unwritable);
+});
+
+const pages = async (store: Store): Promise<number> =>
+  store.write(async (tx) => {
+    const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(tx.q);
+    return rows[0]?.page_count ?? 0;
+  });
+
+const limitPages = (store: Store, count: number): Promise<unknown> => store.write((tx) => sql`pragma max_page_count = ${sql.lit(count)}`.execute(tx.q));
+
+test('without space a write fails as full and leaves nothing half-written; with space again, writes work again', async () => {
+  const store = open();
+  const data = accountData(store, 'a');
+  await limitPages(store, (await pages(store)) + 2);
+  const big = store.write(async (tx) => {
+    await tx.q.insertInto('account_values').values({ account: 'a', key: 'half', value: 'small' }).execute();
+    tx.notify('lane', 'never');
+    await tx.q.insertInto('account_values').values({ account: 'a', key: 'big', value: 'v'.repeat(100_000) }).execute();
+  });
+  const heard: string[] = [];
+  store.listen('lane', (lane) => heard.push(lane));
+  await assert.rejects(big, { name: 'StoreError', code: 'full' });
+  assert.deepEqual(await data.list(''), []);
+  await data.set('small', 'fits');
+  assert.deepEqual(heard, []);
+  await limitPages(store, 1_000_000);
+  await data.set('large', 'v'.repeat(100_000));
+  assert.deepEqual((await data.list('')).map((row) => row.key), ['large', 'small']);
+});
+
+test('what fits is written, though what it shared a commit with does not', async () => {
+  const store = open();
+  const data = accountData(store, 'a');
+  await limitPages(store, (await pages(store)) + 2);
+  const heard: string[] = [];
+  store.listen('lane', (lane) => heard.push(lane));
+  const notifying = store.write(async (tx) => {
+    await tx.q.insertInto('account_values').values({ account: 'a', key: 'second', value: 'v' }).execute();
+    tx.notify('lane', 'once');
+  });
+  const results = await Promise.allSettled([data.set('first', 'v'), notifying, data.set('big', 'v'.repeat(100_000)), data.set('fourth', 'v')]);
+  assert.deepEqual(results.map((result) => result.status), ['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  assert.deepEqual((await data.list('')).map((row) => row.key), ['first', 'fourth', 'second']);
+  assert.deepEqual(heard, ['once']);
+});
+
+test('a caller that goes on after a full disk writes all of its rows or none', async () => {
+  const store = open();
+  await limitPages(store, (await pages(store)) + 2);
+  const going = store.write(async (tx) => {
+    const insert = (key: string, length: number) => tx.q.insertInto('account_values').values({ account: 'a', key, value: 'v'.repeat(length) }).execute();
+    await insert('before', 1);
+    await assert.rejects(insert('big', 100_000), { code: 'full' });
+    await insert('after', 1);
+  });
+  const done = await going.then(
+    () => true,
+    () => false,
+  );
+  const keys = (await accountData(store, 'a').list('')).map((row) => row.key);
+  assert.deepEqual(keys, done ? ['after', 'before'] : []);
+});
+
+test('a disk that is really full fails writes as full, keeps every acknowledged row, and recovers', async (t) => {
+  const script = fileURLToPath(new URL('../../test/support/fill-disk.ts', import.meta.url));
+  const inside = 'mount -t tmpfs -o size=1m tmpfs "$1" || exit 77; exec "$2" "$3" "$1"';
+  const child = promisify(execFile)('unshare', ['-rm', 'sh', '-c', inside, 'sh', folder, process.execPath, script]);
+  const output = await child.catch((error: { code?: unknown; stderr?: string }) => {
+    if (error.code === 'ENOENT' || error.code === 77 || error.code === 1 && /unshare/.test(error.stderr ?? '')) return undefined;
+    throw error;
+  });
+  if (output === undefined) {
+    t.skip('a file system of its own needs user namespaces');
+    return;
+  }
+  const seen = JSON.parse(output.stdout) as Record<'codes' | 'acknowledged' | 'whileFull' | 'afterwards' | 'afterReopening', string[]>;
+  assert.deepEqual(seen.codes, ['full']);
+  assert.ok(seen.acknowledged.length > 20, 'some rows fitted');
+  assert.deepEqual(seen.whileFull, seen.acknowledged.toSorted());
+  assert.deepEqual(seen.afterwards, [...seen.whileFull, 'zzzz']);
+  assert.deepEqual(seen.afterReopening, seen.afterwards);
+});
+
+test('notifications of this store are handed on, and those of another process are delivered', async () => {
+  const handed: string[] = [];
+  const heard: string[] = [];
+  const store = open({ onNotify: (channel, payload) => handed.push(`${channel} ${payload}`) });
+  store.listen('lane', (lane) => heard.push(lane));
+  await store.write(async (tx) => tx.notify('lane', 'mine'));
+  await store.write(async () => undefined);
+  store.deliver('lane', 'theirs');
+  assert.deepEqual(handed, ['lane mine']);
+  assert.deepEqual(heard, ['mine', 'theirs']);
+});
+
+test('writes of one moment share a commit', async () => {
+  const store = open();
+  const frames = async (): Promise<number> => statSync(`${path}-wal`).size;
+  const write = (i: number) => store.write((tx) => tx.q.insertInto('account_values').values({ account: 'a', key: `k${i}`, value: 'v' }).execute());
+  await write(0);
+  const start = await frames();
+  for (let i = 1; i <= 32; i += 1) await write(i);
+  const oneByOne = (await frames()) - start;
+  await Promise.all(Array.from({ length: 32 }, (_, i) => write(100 + i)));
+  const together = (await frames()) - start - oneByOne;
+  assert.ok(together * 8 < oneByOne, `${together} bytes together, ${oneByOne} one by one`);
+});

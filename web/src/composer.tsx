@@ -1,0 +1,151 @@
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { CommandMenu, matchCommands } from './command-menu.tsx';
+import type { Command } from './command-menu.tsx';
+import { useTyping } from './conversation.tsx';
+import { DraftFiles } from './draft-files.tsx';
+import { emptyDraft } from './drafts.ts';
+import { Clip, Close, Send, Stop } from './icons.tsx';
+import type { Session } from './session.ts';
+import { useStore } from './store.ts';
+
+interface Props {
+  readonly session: Session;
+  readonly chat: string;
+}
+
+export const composerId = 'composer';
+
+export const focusComposer = (): void => document.getElementById(composerId)?.focus();
+
+export const sendStop = (session: Session, chat: string): void => session.outbox.send({ chat, text: '/stop', files: [] });
+
+/** Whether the agent is at work in the chat. */
+export const useBusy = (session: Session, chat: string): boolean => {
+  const growing = useStore(session.state, (state) => Object.values(state.previews).some((preview) => preview.chat === chat));
+  return useTyping(session, chat) || growing;
+};
+
+const Replying = ({ session, chat, replyTo }: Props & { readonly replyTo: string }): VNode => {
+  const quoted = useStore(session.state, (state) => state.open[chat]?.messages.find((message) => message.id === replyTo));
+  return (
+    <div class="replying">
+      <span>Replying to {quoted === undefined ? 'a message' : `“${quoted.text.slice(0, 80)}”`}</span>
+      <button type="button" class="quiet" aria-label="Do not reply" onClick={() => session.drafts.change(chat, { replyTo: undefined })}>
+        <Close />
+      </button>
+    </div>
+  );
+};
+
+/** The list of commands under a slash, and what the keys do in it. */
+const useCommands = ({ session, chat }: Props, text: string) => {
+  const all = useStore(session.state, (state) => state.commands);
+  const commands = useMemo(() => matchCommands(all, text), [all, text]);
+  const [selected, setSelected] = useState(0);
+  const index = Math.min(selected, commands.length - 1);
+  const pick = (command: Command): void => session.drafts.change(chat, { text: `/${command.name} ` });
+  const onKey = (event: KeyboardEvent): boolean => {
+    const command = commands[index];
+    if (command === undefined) return false;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setSelected((index + (event.key === 'ArrowDown' ? 1 : commands.length - 1)) % commands.length);
+    else if (event.key === 'Tab' || event.key === 'Enter') pick(command);
+    else return false;
+    event.preventDefault();
+    return true;
+  };
+  return { commands, index, pick, onKey };
+};
+
+export const Composer = ({ session, chat }: Props): VNode => {
+  const draft = useStore(session.drafts.items, (drafts) => drafts[chat] ?? emptyDraft);
+  const uploading = useStore(session.uploads.items, (uploads) => uploads.some((upload) => upload.chat === chat));
+  const busy = useBusy(session, chat);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const menu = useCommands({ session, chat }, draft.text);
+  const empty = draft.text.trim() === '' && draft.files.length === 0;
+
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (element === null) return;
+    element.style.height = 'auto';
+    element.style.height = `${element.scrollHeight}px`;
+  }, [draft.text, chat]);
+  useEffect(() => {
+    if (matchMedia('(pointer: fine)').matches) focusComposer();
+  }, [chat, draft.replyTo]);
+
+  const send = (): void => {
+    if (empty || uploading) return;
+    session.outbox.send({ chat, text: draft.text.trim(), files: draft.files, replyTo: draft.replyTo });
+    session.drafts.clear(chat);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing || menu.onKey(event)) return;
+    if (event.key !== 'Enter' || event.shiftKey) return;
+    event.preventDefault();
+    send();
+  };
+  const onPaste = (event: ClipboardEvent): void => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    session.uploads.add(chat, files);
+  };
+  const showStop = busy && empty;
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <CommandMenu commands={menu.commands} selected={menu.index} onPick={menu.pick} />
+      {draft.replyTo !== undefined && <Replying session={session} chat={chat} replyTo={draft.replyTo} />}
+      <DraftFiles session={session} chat={chat} files={draft.files} />
+      <div class="entry">
+        <button type="button" class="round" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>
+          <Clip />
+        </button>
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          onChange={(event) => {
+            session.uploads.add(chat, [...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = '';
+          }}
+        />
+        <textarea
+          ref={area}
+          id={composerId}
+          rows={1}
+          value={draft.text}
+          placeholder="Write a message"
+          aria-label="Message"
+          aria-controls={menu.commands.length > 0 ? 'commands' : undefined}
+          aria-activedescendant={menu.commands.length > 0 ? `command-${menu.index}` : undefined}
+          enterkeyhint="send"
+          onInput={(event) => session.drafts.change(chat, { text: event.currentTarget.value })}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        {showStop ? (
+          <button type="button" class="round primary" aria-label="Stop" title="Stop (Esc)" onClick={() => sendStop(session, chat)}>
+            <Stop />
+          </button>
+        ) : (
+          <button type="submit" class="round primary" aria-label="Send" title="Send (Enter)" disabled={empty || uploading}>
+            <Send />
+          </button>
+        )}
+      </div>
+      <p class="hint">
+        <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line, <kbd>/</kbd> shows commands, <kbd>Esc</kbd> stops an answer
+      </p>
+    </form>
+  );
+};

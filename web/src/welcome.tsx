@@ -1,0 +1,45 @@
+import type { VNode } from 'preact';
+import { CodeBlock } from './code-block.tsx';
+import { Wing } from './icons.tsx';
+import type { Session } from './session.ts';
+
+const tries = ['What can you do?', 'What time is it?', 'Show me something long', 'markdown', '/help'];
+
+const modelSetup = `model:
+  provider: openai
+  default: gpt-5-mini
+  base_url: https://api.openai.com/v1`;
+
+/** What an empty conversation says: what to try, and how to go on from the demo. */
+export const Welcome = ({ session, chat }: { readonly session: Session; readonly chat: string }): VNode => (
+  <section class="welcome">
+    <span class="mark">
+      <Wing />
+    </span>
+    <h2>What shall we do?</h2>
+    <p>Your agent answers here and in every other place you connect. Nothing you write gets lost, even when the connection does.</p>
+    <div class="tries">
+      {tries.map((text) => (
+        <button key={text} type="button" class="choice" onClick={() => session.outbox.send({ chat, text, files: [] })}>
+          {text}
+        </button>
+      ))}
+    </div>
+    <div class="setups">
+      <details>
+        <summary>Connect a real model</summary>
+        <p>Without one, a small built-in demo answers. Any server that speaks OpenAI's chat completions will do. Add this to <code>~/.hermes/config.yaml</code>:</p>
+        <CodeBlock language="yaml" code={modelSetup} />
+        <p>Put the key into <code>~/.hermes/.env</code>, then start the gateway again:</p>
+        <CodeBlock language="sh" code="OPENAI_API_KEY=your-key" />
+      </details>
+      <details>
+        <summary>Talk to it on Telegram</summary>
+        <p>Get a token from <b>@BotFather</b>, put it into <code>~/.hermes/.env</code> and start the gateway again:</p>
+        <CodeBlock language="sh" code="TELEGRAM_BOT_TOKEN=your-token" />
+        <p>Write to your bot. It answers with a code; approve it here:</p>
+        <CodeBlock language="text" code="/pair approve CODE" />
+      </details>
+    </div>
+  </section>
+);
