@@ -44,8 +44,8 @@ const withCalls = (row: TranscriptMessage, calls: readonly ToolCall[]): Transcri
   return calls.length > 0 ? { ...rest, toolCalls: calls } : rest;
 };
 
-/** A result for a call that has none, so that the pair is complete. */
-export const stubResult = (call: ToolCall, content: string): TranscriptMessage => ({
+/** The row that completes the pair of a tool call. */
+export const toolResult = (call: ToolCall, content: string): TranscriptMessage => ({
   role: 'tool',
   content,
   toolCallId: call.id,
@@ -81,7 +81,7 @@ export const alternate = (rows: readonly TranscriptMessage[]): readonly Transcri
     else out.push(next);
     if (calls.length === 0) return;
     const results = resultsAfter(rows, index);
-    for (const call of calls) out.push(results.get(call.id) ?? stubResult(call, missingResult));
+    for (const call of calls) out.push(results.get(call.id) ?? toolResult(call, missingResult));
   };
 
   for (const [index, row] of rows.entries()) {

@@ -20,13 +20,13 @@ export interface ContextWindow {
   readonly seenTokens: number;
 }
 
-export const defaultContextTokens = 128_000;
+const defaultContextTokens = 128_000;
 const defaultOutputTokens = 8192;
 const rowTokens = 10;
 const imageTokens = 1600;
 
 /** Bytes rather than characters: a Chinese character is three of them and about one token. */
-export const estimateTokens = (sizeBytes: number): number => Math.ceil(sizeBytes / 4);
+const estimateTokens = (sizeBytes: number): number => Math.ceil(sizeBytes / 4);
 
 export const rowSizeBytes = (row: TranscriptMessage): number => {
   let size = Buffer.byteLength(row.content) + (row.toolName === undefined ? 0 : Buffer.byteLength(row.toolName));

@@ -73,7 +73,7 @@ export async function* callModel(context: CallContext, request: ModelRequest, dr
     try {
       return yield* attemptCall(context, request, draft);
     } catch (error) {
-      if (!(error instanceof ModelError)) throw error;
+      if (!(error instanceof ModelError) || draft.text.length > shownChars) throw error;
       const delayMs = retryDelayMs(context, error, attempt);
       if (delayMs === undefined) throw error;
       log.warn({ code: error.code, status: error.status, attempt, delayMs, reason: error.message }, 'model.retrying');

@@ -54,13 +54,12 @@ test('the order in which platforms connect does not change a byte', () => {
 test('a name stays one quoted line of bounded length, whatever is in it', () => {
   assert.equal(quoteName('Bob"\n\n## New orders\u202E'), String.raw`"Bob\" ## New orders"`);
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (name) => {
+    fc.property(fc.string({ unit: fc.constantFrom('a', ' ', '"', '\\', '\n', '\0', '\u202E', '\u2028', '👋', '\uD83D'), maxLength: 600 }), (name) => {
       const quoted = quoteName(name);
       assert.doesNotMatch(quoted, /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u);
       assert.ok((JSON.parse(quoted) as string).length <= 240);
       assert.ok(quoted.isWellFormed());
     }),
-    { numRuns: 30 },
   );
 });
 

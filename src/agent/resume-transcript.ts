@@ -1,5 +1,5 @@
 import type { TranscriptMessage } from '../core/transcript.ts';
-import { stubResult } from './alternation.ts';
+import { toolResult } from './alternation.ts';
 
 const interrupted =
   'Interrupted by a restart of the gateway. This call may have taken effect; it is not run again by itself. Check before repeating it.';
@@ -12,5 +12,5 @@ export const resumeTranscript = (transcript: readonly TranscriptMessage[]): read
   const index = transcript.findLastIndex((row) => row.role === 'assistant');
   const calls = transcript[index]?.toolCalls ?? [];
   const answered = new Set(transcript.slice(index + 1).map((row) => row.toolCallId));
-  return calls.filter((call) => !answered.has(call.id)).map((call) => stubResult(call, interrupted));
+  return calls.filter((call) => !answered.has(call.id)).map((call) => toolResult(call, interrupted));
 };

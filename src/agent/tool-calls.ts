@@ -3,7 +3,7 @@ import type { ToolCall, TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { stubResult } from './alternation.ts';
+import { toolResult } from './alternation.ts';
 import type { TurnInput } from './contract.ts';
 import { recordOf } from './models/json-fields.ts';
 import { boundResult } from './tools/bound-result.ts';
@@ -24,10 +24,19 @@ export interface ToolRound {
   readonly cut: boolean;
 }
 
-type Prepared =
-  | { readonly call: ToolCall; readonly tool: Tool; readonly args: Args }
-  /** Not to be run; the text tells the model why. */
-  | { readonly call: ToolCall; readonly refusal: string };
+interface Runnable {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly args: Args;
+}
+
+/** Not to be run; the text tells the model why. */
+interface Refused {
+  readonly call: ToolCall;
+  readonly refusal: string;
+}
+
+type Prepared = Runnable | Refused;
 
 interface Outcome {
   readonly content: string;
@@ -92,7 +101,7 @@ const failureText = (error: unknown, call: ToolCall, round: ToolRound): string =
 };
 
 /** Never rejects: a tool that throws has a result like any other. */
-const perform = async (call: ToolCall, tool: Tool, args: Args, round: ToolRound): Promise<Outcome> => {
+const perform = async ({ call, tool, args }: Runnable, round: ToolRound): Promise<Outcome> => {
   const { input, clock, watch } = round;
   const startedMs = clock.now();
   const outcome = (content: string, ok: boolean): Outcome => ({ content: boundResult(content), ok, durationMs: clock.now() - startedMs });
@@ -120,7 +129,7 @@ function* cancel(calls: readonly ToolCall[], announced: ReadonlyMap<string, Anno
     const text = begun?.ran
       ? 'Cancelled: the turn was ended while this call was running. It may have taken effect.'
       : 'Cancelled: the turn was ended before this call was run.';
-    yield { type: 'message', message: stubResult(call, text) };
+    yield { type: 'message', message: toolResult(call, text) };
     if (begun !== undefined) yield finished(call, false, nowMs - begun.atMs);
   }
 }
@@ -149,13 +158,13 @@ export async function* runToolCalls(
       yield { type: 'tool_started', callId: each.call.id, name: each.call.name, preview: preview(each.args) };
       watch.check();
       entry.ran = true;
-      works.push(perform(each.call, each.tool, each.args, round));
+      works.push(perform(each, round));
     }
     for (const [index, each] of segment.entries()) {
       const outcome = 'refusal' in each ? undefined : await watch.guard(works[index]!);
       watch.alive();
       const content = 'refusal' in each ? each.refusal : (outcome?.content ?? '');
-      const message = stubResult(each.call, content);
+      const message = toolResult(each.call, content);
       results.push(message);
       yield { type: 'message', message };
       if (outcome !== undefined) yield finished(each.call, outcome.ok, outcome.durationMs);

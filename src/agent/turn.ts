@@ -66,7 +66,8 @@ const outputLimit = (turn: Turn, continued: number): number | undefined => {
   return limit === undefined ? undefined : Math.min(limit * 2 ** continued, Math.max(limit, continuationTokens));
 };
 
-const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], continued: number, withTools: boolean): ModelRequest => {
+const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], how: { readonly continued: number; readonly withTools: boolean }): ModelRequest => {
+  const { continued, withTools } = how;
   const limit = outputLimit(turn, continued);
   const unfinished: readonly TranscriptMessage[] = [
     { role: 'assistant', content: turn.draft.text },
@@ -87,8 +88,9 @@ async function* compose(turn: Turn, messages: readonly TranscriptMessage[], with
   const { deps, watch, draft } = turn;
   const { provider, clock, log, maxRetries, random = Math.random } = deps;
   let continued = 0;
-  for (let empty = 0; ; ) {
-    const request = requestFor(turn, messages, continued, withTools);
+  let empty = 0;
+  for (;;) {
+    const request = requestFor(turn, messages, { continued, withTools });
     const finish = yield* callModel({ provider, clock, log, watch, maxRetries, random }, request, draft);
     turn.usage.push({ type: 'usage', usage: finish.usage, model: finish.model });
     if (finish.reason === 'content_filter') throw new ModelError('content_blocked', 'the provider filtered the answer');

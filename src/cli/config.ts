@@ -55,7 +55,7 @@ export const configCommand = (deps: ConfigCommandDeps): Command => {
     .addHelpText('after', examples('hermes config set http.port 8642', 'hermes config set platforms.telegram.token 123456:ABC', "hermes config set platforms.telegram.allowed_users '[1001, 1002]'", 'hermes config set --unset platforms.telegram.home_channel'))
     .action(async (path: string, value: string | undefined, flags: { unset?: true }) => {
       if ((value === undefined) !== (flags.unset === true)) throw new ConfigError(value === undefined ? 'Give a value, or --unset to remove the setting.' : 'Give either a value or --unset, not both.');
-      report(deps, path, await setSetting({ ...options, path, value }));
+      report(deps, { path, isRemoval: value === undefined }, await setSetting({ ...options, path, value }));
     });
   return command;
 };
@@ -116,14 +116,16 @@ const printPaths = (deps: ConfigCommandDeps, home: string, json: boolean): void 
   else deps.write(`${paths.config}\n${paths.env}\n`);
 };
 
-const report = (deps: ConfigCommandDeps, path: string, outcome: SetOutcome): void => {
+const report = (deps: ConfigCommandDeps, edit: { readonly path: string; readonly isRemoval: boolean }, outcome: SetOutcome): void => {
   if (!outcome.ok) {
     for (const problem of outcome.problems) deps.writeError(`${line(deps, problem, 'red')}\n`);
     throw new ConfigError('Nothing was changed.');
   }
-  if (outcome.files.length === 0) deps.write(`${path} is like that already.\n`);
-  else if (outcome.variable !== undefined) deps.write(`${path} is a secret: it is kept as ${outcome.variable} in ${outcome.files.join(' and ')}.\n`);
-  else deps.write(`${path} is changed in ${outcome.files.join(' and ')}.\n`);
+  const files = outcome.files.join(' and ');
+  if (outcome.files.length === 0) deps.write(`${edit.path} is like that already.\n`);
+  else if (edit.isRemoval) deps.write(`${edit.path} is removed from ${files}.\n`);
+  else if (outcome.variable !== undefined) deps.write(`${edit.path} is a secret: it is kept as ${outcome.variable} in ${files}.\n`);
+  else deps.write(`${edit.path} is changed in ${files}.\n`);
   if (outcome.overridden) deps.write('The environment sets it too and wins over the files.\n');
   for (const problem of outcome.missing) deps.write(`Still needed: ${formatProblem(problem)}\n`);
 };

@@ -9,11 +9,26 @@ export type EditedYaml = { readonly ok: true; readonly text: string } | { readon
 export const editYaml = (text: string, path: readonly string[], value: Node | undefined): EditedYaml => {
   const document = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
   if (isNothing(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
+  const head = headOf(document);
   const message = value === undefined ? remove(document.contents, path) : put(document, path, value);
+  if (head !== undefined && headOf(document) !== head) document.commentBefore ??= head;
   if (message !== undefined) return { ok: false, message };
-  const edited = isMap(document.contents) && document.contents.items.length === 0 && document.comment === null ? '' : unhideReferences(document.toString(styleOf(text)));
+  const edited = isMap(document.contents) && document.contents.items.length === 0 ? commentsOf(document) : unhideReferences(document.toString(styleOf(text)));
   return { ok: true, text: text.includes('\r\n') ? edited.replaceAll(/\r?\n/g, '\r\n') : edited };
 };
+
+/** The comment above the first key is mostly about the file, so it does not go with that key. */
+const headOf = (document: Document): string | undefined => {
+  const first = isMap(document.contents) ? document.contents.items[0]?.key : undefined;
+  return (isNode(first) ? first.commentBefore : undefined) ?? undefined;
+};
+
+/** An empty mapping would be written as `{}`, which nobody wants to go on from. */
+const commentsOf = (document: Document): string =>
+  [document.commentBefore, document.contents?.commentBefore, document.comment]
+    .flatMap((comment) => (comment === null || comment === undefined ? [] : comment.split('\n')))
+    .map((line) => `#${line}\n`)
+    .join('');
 
 /** What a person typed for a value: YAML where it is YAML, the bare text otherwise, and text for settings that are text. */
 export const parseValue = (typed: string, isText: boolean): Node => {

@@ -14,15 +14,18 @@ export interface FoundSetting {
 /** `platforms.telegram.token` as its keys; a dot inside a key is written `\.`. */
 export const splitPath = (path: string): readonly string[] => path.split(/(?<!\\)\./).map((step) => step.replaceAll('\\.', '.'));
 
-/** What the schemas say about a path of config.yaml; undefined for one they do not know. */
+/** What the schemas say about a path of config.yaml, in all the places where a setting may stand; undefined for one they do not know. */
 export const findSetting = (path: readonly string[], sections: readonly Section[], platforms: readonly PlatformFacts[]): FoundSetting | undefined => {
-  const [first = '', ...rest] = path[0] === 'gateway' && sections.some(({ name }) => name === path[1]) ? path.slice(1) : path;
-  const section = sections.find(({ name }) => name === first);
-  if (section !== undefined) return describe(section.schema, rest, { platform: undefined, hasVariables: true });
-  const platform = first === 'platforms' ? platforms.find(({ name }) => name === rest[0]) : undefined;
+  const section = sections.find(({ name }) => name === path[0]);
+  const found = section && describe(section.schema, path.slice(1), { platform: undefined, hasVariables: true });
+  if (found !== undefined) return found;
+  if (path[0] === 'gateway') return findSetting(path.slice(1), sections, platforms);
+  const [name, ...rest] = path[0] === 'platforms' ? path.slice(1) : path;
+  const platform = platforms.find((candidate) => candidate.name === name);
   if (platform === undefined) return undefined;
-  const isFurther = rest[1] === 'accounts';
-  return describe(accountSchema(platform), rest.slice(isFurther ? 3 : 1), { platform: platform.name, hasVariables: !isFurther });
+  const isFurther = rest[0] === 'accounts';
+  const inside = rest.slice(isFurther ? 2 : 0);
+  return describe(accountSchema(platform), inside[0] === 'extra' ? inside.slice(1) : inside, { platform: platform.name, hasVariables: !isFurther });
 };
 
 const describe = (root: z.core.$ZodType, path: readonly string[], owner: { readonly platform: string | undefined; readonly hasVariables: boolean }): FoundSetting | undefined => {

@@ -85,5 +85,5 @@ test('what would grow without end is refused', () => {
 
 test('no text makes it throw', () => {
   const yamlish = fc.string({ unit: fc.constantFrom(...`ab:-{}[],"'#&*!|>%@\n\t ?<.~0`), maxLength: 60 });
-  fc.assert(fc.property(fc.oneof(yamlish, fc.string({ unit: 'binary' })), (text) => void parseYaml(text, 'config.yaml')), { numRuns: 500 });
+  fc.assert(fc.property(fc.oneof(yamlish, fc.string({ unit: 'binary' })), (text) => void parseYaml(text, 'config.yaml')), { numRuns: 200 });
 });

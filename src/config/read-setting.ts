@@ -91,8 +91,9 @@ const withoutValue = (message: string, node: SettingNode): string => {
   return value.length > 2 && message.includes(value) ? 'is not valid' : message;
 };
 
-/** One complaint per setting: what follows from a reported mistake is not reported again. */
+/** One complaint per setting: what follows from a reported mistake, there or above, is not reported again. */
 export const onePerSetting = (problems: readonly Problem[]): readonly Problem[] => {
   const seen = new Set<string>();
-  return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
+  const follows = ({ code, path }: Problem): boolean => code === 'missing' && problems.some((other) => other.code === 'invalid' && path.startsWith(`${other.path}.`));
+  return problems.filter((problem) => !seen.has(problem.path) && !follows(problem) && seen.add(problem.path));
 };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -74,6 +74,7 @@ export const complaints = (config: LoadedConfig): readonly string[] => (config.o
 
 export interface TemporaryHome extends AsyncDisposable {
   readonly path: string;
+  /** In one step, as editors do. */
   write(name: string, text: string | Uint8Array): Promise<void>;
 }
 
@@ -81,7 +82,10 @@ export const temporaryHome = async (): Promise<TemporaryHome> => {
   const path = await mkdtemp(join(tmpdir(), 'hermes-config-'));
   return {
     path,
-    write: (name, text) => writeFile(join(path, name), text, { mode: 0o600 }),
+    async write(name, text) {
+      await writeFile(join(path, `${name}.new`), text, { mode: 0o600 });
+      await rename(join(path, `${name}.new`), join(path, name));
+    },
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 };

@@ -103,10 +103,10 @@ const isText = (setting: FoundSetting | undefined): boolean => setting !== undef
 
 const problemsOf = (config: LoadedConfig): readonly Problem[] => (config.ok ? config.disabled.flatMap(({ problems }) => problems) : config.problems);
 
-/** What is wrong now and was not before; without lines, since they would be those of a text that nobody has seen. */
+/** What is wrong now and was not before; without a place, since it would be in a text that nobody has seen. */
 const newProblems = (before: LoadedConfig, after: LoadedConfig): readonly Problem[] => {
   const old = new Set(problemsOf(before).map(({ path, message }) => `${path}\n${message}`));
   return problemsOf(after)
     .filter(({ path, message }) => !old.has(`${path}\n${message}`))
-    .map(({ line: _line, column: _column, file: _file, ...problem }) => problem);
+    .map(({ line: _line, column: _column, file: _file, variable: _variable, ...problem }) => problem);
 };

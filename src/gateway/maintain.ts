@@ -2,7 +2,7 @@ import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { touchNode } from '../store/nodes.ts';
-import { prune } from '../store/retention.ts';
+import { defaultRetention, prune } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { ControlLane } from './control.ts';
 import type { GatewaySettings } from './settings.ts';
@@ -31,8 +31,8 @@ export const maintain = async (options: MaintainOptions): Promise<void> => {
       if (clock.now() - prunedMs < pruneEveryMs) continue;
       prunedMs = clock.now();
       const { inbox_days, outbox_days } = options.settings().store;
-      const removed = await prune(store, { inboxDays: inbox_days, outboxDays: outbox_days });
-      log.info({ removed }, 'maintenance.pruned');
+      const pruned = await prune(store, { ...defaultRetention, inboxDays: inbox_days, outboxDays: outbox_days }, { clock, signal });
+      log.info({ deleted: pruned.deleted, complete: pruned.complete }, 'maintenance.pruned');
     } catch (error) {
       log.error({ err: error }, 'maintenance.failed');
     }

@@ -7,7 +7,7 @@ const groupsOf = (address: string): readonly string[] => {
   const left = head === '' ? [] : head.split(':');
   if (tail === undefined) return left;
   const right = tail === '' ? [] : tail.split(':');
-  return [...left, ...new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => '0'), ...right];
 };
 
 const dotted = (high: string, low: string): string => {

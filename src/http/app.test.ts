@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
-import { openAccountData } from '../../test/support/account-data.ts';
+import { openStoredData } from '../../test/support/stored-data.ts';
 import { manualClock } from '../lib/clock.ts';
 import { capturingLogger } from '../lib/logger.ts';
 import { newMetrics } from '../lib/metrics.ts';
@@ -18,9 +18,9 @@ const echo = (guard: Webhook['guard']): Webhook => {
   return { guard, routes };
 };
 
-const setUp = (section: Readonly<Record<string, unknown>> = {}) => {
+const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
   const clock = manualClock();
-  const store = openAccountData(':memory:');
+  const store = await openStoredData();
   const options = httpOptions.parse(section);
   const logins = newLogins({ store, clock, token: options.token });
   const metrics = newMetrics({ onError: (error) => assert.fail(String(error)) });
@@ -54,11 +54,11 @@ const setUp = (section: Readonly<Record<string, unknown>> = {}) => {
     const answer = await post('/api/login', { token: await logins.newLink() });
     return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   };
-  return { app, ask, post, cookie, clock, logins, lines, webhooks, setReady: (value: boolean) => (ready = value), [Symbol.dispose]: () => store[Symbol.dispose]() };
+  return { app, ask, post, cookie, clock, logins, lines, webhooks, setReady: (value: boolean) => (ready = value), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 };
 
 test('health says that the process answers', async () => {
-  using http = setUp();
+  await using http = await setUp();
   await http.clock.advance(61_500);
   const answer = await http.ask('/health', { headers: { host: '10.1.2.3:8642' }, from: '10.9.9.9' });
   assert.equal(answer.status, 200);
@@ -66,7 +66,7 @@ test('health says that the process answers', async () => {
 });
 
 test('ready follows the accounts and tells strangers no details', async () => {
-  using http = setUp({ token });
+  await using http = await setUp({ token });
   const local = await http.ask('/ready');
   assert.equal(local.status, 200);
   assert.deepEqual(await local.json(), { ready: true, accounts: [{ account: 'telegram@work', state: 'connected', last_evidence: '1970-01-01T00:00:00.000Z' }] });
@@ -79,7 +79,7 @@ test('ready follows the accounts and tells strangers no details', async () => {
 });
 
 test('metrics are for local readers and for bearers of the token', async () => {
-  using http = setUp({ token });
+  await using http = await setUp({ token });
   const local = await http.ask('/metrics');
   assert.equal(local.status, 200);
   assert.match(local.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
@@ -90,13 +90,13 @@ test('metrics are for local readers and for bearers of the token', async () => {
 });
 
 test('what a proxy or a tunnel on this machine passes on is not local', async () => {
-  using http = setUp();
+  await using http = await setUp();
   assert.equal((await http.ask('/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } })).status, 401);
   assert.equal((await http.ask('/metrics', { headers: { host: 'my.tunnel.example' } })).status, 401);
 });
 
 test('a login sets a strict cookie that opens the account routes', async () => {
-  using http = setUp();
+  await using http = await setUp();
   assert.equal((await http.ask('/api/web/chats')).status, 401);
   const answer = await http.post('/api/login', { token: await http.logins.newLink() });
   assert.equal(answer.status, 200);
@@ -109,7 +109,7 @@ test('a login sets a strict cookie that opens the account routes', async () => {
 });
 
 test('behind a trusted proxy that speaks https the cookie is secure', async () => {
-  using http = setUp({ trusted_proxies: ['10.0.0.1'], allowed_hosts: ['chat.example.org'] });
+  await using http = await setUp({ trusted_proxies: ['10.0.0.1'], allowed_hosts: ['chat.example.org'] });
   const headers = { host: 'chat.example.org', origin: 'https://chat.example.org', 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' };
   const trusted = await http.post('/api/login', { token: await http.logins.newLink() }, headers, '10.0.0.1');
   assert.match(trusted.headers.get('set-cookie') ?? '', /; Secure;/);
@@ -118,7 +118,7 @@ test('behind a trusted proxy that speaks https the cookie is secure', async () =
 });
 
 test('logging out ends the session', async () => {
-  using http = setUp();
+  await using http = await setUp();
   const cookie = await http.cookie();
   const out = await http.post('/api/logout', {}, { cookie });
   assert.match(out.headers.get('set-cookie') ?? '', /hermes_session_8642=; Max-Age=0/);
@@ -126,7 +126,7 @@ test('logging out ends the session', async () => {
 });
 
 test('wrong tokens are limited per address however it is spelt, and the wait is told', async () => {
-  using http = setUp({ token });
+  await using http = await setUp({ token });
   for (let i = 0; i < 10; i += 1) {
     const answer = await http.post('/api/login', { token: `guess ${i}` }, {}, i % 2 === 0 ? '1.2.3.4' : '::ffff:1.2.3.4');
     assert.equal(answer.status, 401);
@@ -141,14 +141,14 @@ test('wrong tokens are limited per address however it is spelt, and the wait is 
 });
 
 test('a client behind a trusted proxy is limited by its own address, and cannot choose it', async () => {
-  using http = setUp({ token, trusted_proxies: ['10.0.0.1'] });
+  await using http = await setUp({ token, trusted_proxies: ['10.0.0.1'] });
   for (let i = 0; i < 10; i += 1) await http.post('/api/login', { token: 'guess' }, { 'x-forwarded-for': `9.9.9.${i}, 203.0.113.9` }, '10.0.0.1');
   assert.equal((await http.post('/api/login', { token }, { 'x-forwarded-for': '203.0.113.9' }, '10.0.0.1')).status, 429);
   assert.equal((await http.post('/api/login', { token }, { 'x-forwarded-for': '203.0.113.10' }, '10.0.0.1')).status, 200);
 });
 
 test('foreign hosts, foreign origins and foreign sites are refused', async () => {
-  using http = setUp();
+  await using http = await setUp();
   const cookie = await http.cookie();
   assert.equal((await http.ask('/api/web/chats', { headers: { cookie, host: 'rebound.example:8642' } })).status, 403);
   assert.equal((await http.ask('/', { headers: { host: 'rebound.example:8642' } })).status, 403);
@@ -162,7 +162,7 @@ test('foreign hosts, foreign origins and foreign sites are refused', async () =>
 });
 
 test('a body that any site could post is refused', async () => {
-  using http = setUp();
+  await using http = await setUp();
   const cookie = await http.cookie();
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
     assert.equal((await http.post('/api/web/x', {}, { cookie, 'content-type': type })).status, 415, type);
@@ -170,7 +170,7 @@ test('a body that any site could post is refused', async () => {
 });
 
 test('a body larger than allowed is refused, whether or not it says its length', async () => {
-  using http = setUp();
+  await using http = await setUp();
   const headers = { host: 'localhost:8642', origin: 'http://localhost:8642', 'content-type': 'application/json' };
   const said = await http.post('/api/login', {}, { 'content-length': String(20 * 1024) });
   assert.equal(said.status, 413);
@@ -179,7 +179,7 @@ test('a body larger than allowed is refused, whether or not it says its length',
 });
 
 test('webhooks with their own guard need no login, and each guard has its own door', async () => {
-  using http = setUp();
+  await using http = await setUp();
   const update = await http.ask('/webhooks/telegram@work/update?k=v', { method: 'POST', body: 'hi', headers: { host: 'public.example' }, from: '203.0.113.9' });
   assert.deepEqual(await update.json(), { path: '/update', query: { k: 'v' }, body: 'hi' });
   assert.equal((await http.ask('/webhooks/web/chats')).status, 404);
@@ -190,7 +190,7 @@ test('webhooks with their own guard need no login, and each guard has its own do
 });
 
 test('every answer carries the security headers', async () => {
-  using http = setUp();
+  await using http = await setUp();
   for (const path of ['/', '/health', '/nowhere', '/api/web/chats']) {
     const { headers } = await http.ask(path);
     assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; script-src 'self'; style-src 'self'/, path);
@@ -202,7 +202,7 @@ test('every answer carries the security headers', async () => {
 });
 
 test('an unexpected failure is answered with an id that the log has too', async () => {
-  using http = setUp();
+  await using http = await setUp();
   const routes = new Hono();
   routes.onError((error) => {
     throw error;

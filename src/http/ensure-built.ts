@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import type { InlineConfig } from 'vite';
 import type { Logger } from '../lib/logger.ts';
 
 /** What the page is made of, below the package's folder. */
-const inputs = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/platforms/web/wire.ts'];
+const inputs = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/platforms/web/wire.ts', 'src/platforms/web/markdown-words.ts'];
 
 const stampName = '.built-from';
 
 /** `unavailable`: there is no page and nothing to build one with. */
 export type Built = 'fresh' | 'built' | 'unavailable';
+
+type Build = (config: InlineConfig) => Promise<unknown>;
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -52,25 +55,37 @@ const exists = async (path: string): Promise<boolean> => {
 };
 
 /** Vite is there for whoever works on the source; a published package has the page already. */
-const loadVite = async (): Promise<typeof import('vite') | undefined> => {
+const loadBuild = async (): Promise<Build | undefined> => {
   try {
-    return await import('vite');
+    return (await import('vite')).build;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
   }
 };
 
+/** Puts the new page in the place of the old one. Another process that did so first with the same sources is as good. */
+const swap = async (aside: string, dist: string, stamp: string): Promise<void> => {
+  const old = `${aside}-old`;
+  try {
+    if (await exists(dist)) await rename(dist, old);
+    await rename(aside, dist);
+  } catch (error) {
+    if ((await readStamp(dist)) !== stamp) throw error;
+  } finally {
+    await rm(old, { recursive: true, force: true });
+  }
+};
+
 /** Builds aside and then swaps, so that a process that starts meanwhile never reads half a page. */
 const build = async (root: string, dist: string, stamp: string): Promise<boolean> => {
-  const vite = await loadVite();
-  if (vite === undefined) return false;
+  const viteBuild = await loadBuild();
+  if (viteBuild === undefined) return false;
   const aside = await mkdtemp(join(root, 'web', '.dist-'));
   try {
-    await vite.build({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'error', build: { outDir: aside } });
+    await viteBuild({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'error', build: { outDir: aside } });
     await writeFile(join(aside, stampName), stamp);
-    await rm(dist, { recursive: true, force: true });
-    await rename(aside, dist);
+    await swap(aside, dist, stamp);
   } finally {
     await rm(aside, { recursive: true, force: true });
   }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../lib/clock.ts';
-import { openAccountData } from '../../test/support/account-data.ts';
+import { openStoredData } from '../../test/support/stored-data.ts';
 import { linkLifeMs, newLogins, sessionLifeMs } from './logins.ts';
 
-const open = (token?: string) => {
-  const store = openAccountData(':memory:');
+const open = async (token?: string) => {
+  const store = await openStoredData();
   const clock = manualClock();
   return { store, clock, logins: newLogins({ store, clock, token }) };
 };
 
 test('a login link opens one session, once', async () => {
-  const { store, logins } = open();
-  using _ = store;
+  const { store, logins } = await open();
+  await using _ = store;
   const token = await logins.newLink();
   const secret = await logins.redeem(token);
   assert.ok(secret !== undefined);
@@ -21,16 +21,16 @@ test('a login link opens one session, once', async () => {
 });
 
 test('of two browsers that redeem a link at once, one gets in', async () => {
-  const { store, logins } = open();
-  using _ = store;
+  const { store, logins } = await open();
+  await using _ = store;
   const token = await logins.newLink();
   const secrets = await Promise.all([logins.redeem(token), logins.redeem(token), logins.redeem(token)]);
   assert.equal(secrets.filter((secret) => secret !== undefined).length, 1);
 });
 
 test('a link ends after ten minutes and a session after thirty days', async () => {
-  const { store, clock, logins } = open();
-  using _ = store;
+  const { store, clock, logins } = await open();
+  await using _ = store;
   const [early, late] = [await logins.newLink(), await logins.newLink()];
   await clock.advance(linkLifeMs - 1);
   const secret = await logins.redeem(early);
@@ -44,8 +44,8 @@ test('a link ends after ten minutes and a session after thirty days', async () =
 });
 
 test('sessions outlive the process, and no secret is stored as it is', async () => {
-  const { store, clock, logins } = open();
-  using _ = store;
+  const { store, clock, logins } = await open();
+  await using _ = store;
   const token = await logins.newLink();
   const unused = await logins.newLink();
   const secret = (await logins.redeem(token)) ?? assert.fail('refused');
@@ -55,8 +55,8 @@ test('sessions outlive the process, and no secret is stored as it is', async () 
 });
 
 test('the owner\'s token opens sessions that end when the token changes', async () => {
-  const { store, clock, logins } = open('correct horse battery');
-  using _ = store;
+  const { store, clock, logins } = await open('correct horse battery');
+  await using _ = store;
   assert.equal(await logins.redeem('correct horse batterz'), undefined);
   const secret = (await logins.redeem('correct horse battery')) ?? assert.fail('refused');
   const byLink = (await logins.redeem(await logins.newLink())) ?? assert.fail('refused');
@@ -68,8 +68,8 @@ test('the owner\'s token opens sessions that end when the token changes', async 
 });
 
 test('a revoked session is over at once and its listeners are told', async () => {
-  const { store, logins } = open();
-  using _ = store;
+  const { store, logins } = await open();
+  await using _ = store;
   const revoked: string[] = [];
   logins.onRevoked((hash) => revoked.push(hash));
   const first = (await logins.redeem(await logins.newLink())) ?? assert.fail('refused');
@@ -83,8 +83,8 @@ test('a revoked session is over at once and its listeners are told', async () =>
 });
 
 test('links and sessions are bounded: the oldest give way', async () => {
-  const { store, clock, logins } = open();
-  using _ = store;
+  const { store, clock, logins } = await open();
+  await using _ = store;
   const tokens: string[] = [];
   for (let i = 0; i < 25; i += 1) {
     tokens.push(await logins.newLink());

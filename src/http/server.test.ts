@@ -4,8 +4,15 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { Hono } from 'hono';
+import { openStoredData } from '../../test/support/stored-data.ts';
 import { ConfigError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { newMetrics } from '../lib/metrics.ts';
+import type { Webhook } from '../platforms/contract.ts';
+import { httpApp } from './app.ts';
 import type { HttpEnv } from './client.ts';
+import { newLogins } from './logins.ts';
 import { httpOptions } from './options.ts';
 import { checkExposure, startHttp } from './server.ts';
 import type { Patience } from './server.ts';
@@ -17,6 +24,32 @@ const dial = async (url: string): Promise<Socket> => {
   socket.on('error', () => socket.destroy());
   await once(socket, 'connect');
   return socket;
+};
+
+/** The whole surface on a socket, with one account named `some`. */
+const startWorld = async (webhook: Webhook) => {
+  const store = await openStoredData();
+  const logins = newLogins({ store, clock: systemClock });
+  const app = httpApp({
+    options: httpOptions.parse({}),
+    version: '0',
+    clock: systemClock,
+    log: silentLogger,
+    logins,
+    metrics: newMetrics({ onError: () => undefined }),
+    readiness: () => ({ ready: true, accounts: [] }),
+    webhook: (account) => (account === 'some' ? webhook : undefined),
+    page: new Map(),
+  });
+  const http = await start(app);
+  return {
+    url: http.url,
+    logins,
+    async [Symbol.asyncDispose]() {
+      await http.close();
+      await store[Symbol.asyncDispose]();
+    },
+  };
 };
 
 const answerOf = async (socket: Socket): Promise<string> => {
@@ -100,4 +133,37 @@ test('closing cuts answers that do not end', async () => {
   const answer = await fetch(http.url);
   await http.close();
   await assert.rejects(answer.text());
+});
+
+test('a body is passed on to an account as a stream, with and without a length', async () => {
+  const routes = new Hono();
+  routes.post('/count', async (c) => {
+    let bytes = 0;
+    for await (const chunk of c.req.raw.body ?? []) bytes += chunk.byteLength;
+    return c.json({ bytes, type: c.req.header('content-type') });
+  });
+  await using world = await startWorld({ guard: 'own', routes });
+  const chunk = new Uint8Array(100_000);
+  const body = new Blob([chunk, chunk]);
+  const headers = { 'content-type': 'application/octet-stream' };
+  const measured = await fetch(`${world.url}/webhooks/some/count`, { method: 'POST', headers, body });
+  assert.deepEqual(await measured.json(), { bytes: 200_000, type: 'application/octet-stream' });
+  const streamed = { method: 'POST', headers, body: body.stream(), duplex: 'half' };
+  assert.deepEqual(await (await fetch(`${world.url}/webhooks/some/count`, streamed)).json(), { bytes: 200_000, type: 'application/octet-stream' });
+  const endless = { method: 'POST', headers, body: new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }), duplex: 'half' };
+  const refused = await fetch(`${world.url}/webhooks/some/count`, endless).then((answer) => answer.status, (error: TypeError) => error.name);
+  assert.ok(refused === 413 || refused === 'TypeError', String(refused));
+});
+
+test('logging out cuts what the session still has open', async () => {
+  const routes = new Hono();
+  routes.get('/endless', (c) => c.body(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(3)) })));
+  await using world = await startWorld({ guard: 'login', routes });
+  const headers = { origin: world.url, 'content-type': 'application/json' };
+  const login = await fetch(`${world.url}/api/login`, { method: 'POST', headers, body: JSON.stringify({ token: await world.logins.newLink() }) });
+  const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const open = await fetch(`${world.url}/api/some/endless`, { headers: { cookie } });
+  assert.equal(open.status, 200);
+  await fetch(`${world.url}/api/logout`, { method: 'POST', headers: { ...headers, cookie }, body: '{}' });
+  await assert.rejects(open.bytes());
 });

@@ -76,7 +76,7 @@ const newGauge = (): Gauge & Written => {
 };
 
 const newHistogram = (buckets: readonly number[]): Histogram & Written => {
-  const counts = new Array<number>(buckets.length).fill(0);
+  const counts = buckets.map(() => 0);
   let count = 0;
   let sum = 0;
   return {
@@ -116,7 +116,7 @@ const newFamily = <Series extends Written, L extends readonly string[]>(
     series.set(key, made);
     return made;
   };
-  const others = new Array<string>(labels.length).fill('other').join(separator);
+  const others = labels.map(() => 'other').join(separator);
   if (labels.length === 0) create('');
   const written = (key: string): string => {
     const values = key.split(separator);

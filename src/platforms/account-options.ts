@@ -30,11 +30,12 @@ const botWords = new Map<unknown, string>([
 
 const homeChannel = z
   .object({
-    chat_id: z.string().trim().min(1).describe('The chat that gets what nobody asked for: results of scheduled jobs, notices'),
+    chat_id: z.string().trim().min(1).describe('Id of the chat'),
     thread_id: z.string().trim().min(1).meta({ env: '<PLATFORM>_HOME_CHANNEL_THREAD_ID' }).describe('A thread inside that chat').optional(),
     name: z.string().meta({ env: '<PLATFORM>_HOME_CHANNEL_NAME' }).describe('What to call it').default('Home'),
   })
-  .meta({ env: '<PLATFORM>_HOME_CHANNEL', shorthand: 'chat_id' });
+  .meta({ env: '<PLATFORM>_HOME_CHANNEL', shorthand: 'chat_id' })
+  .describe('The chat that gets what nobody asked for: results of scheduled jobs, notices. A bare value is its id');
 
 /**
  * The keys every account of every platform has beside the platform's own. Lists that are absent stay absent where

@@ -44,10 +44,10 @@ const first: Migration = {
       turn_id bigint, message_id bigint, received_at bigint not null, done_at bigint)`,
     // The native id comes first, so that `hermes trace` can look for it alone.
     'create unique index inbox_native on inbox (native_id, account, chat_id, kind)',
-    'create index inbox_lane on inbox (lane, state, id)',
+    'create index inbox_lane on inbox (lane, state, class, id)',
     'create index inbox_state on inbox (state, class, id)',
-    'create index inbox_turn on inbox (turn_id)',
-    'create index inbox_received on inbox (received_at)',
+    'create index inbox_turn on inbox (turn_id, id)',
+    'create index inbox_done on inbox (state, done_at)',
     `create table lanes (
       lane text primary key, kind text not null, has_work bigint not null, ready_at bigint not null, owner text, lease_until bigint not null,
       fence bigint not null, stops bigint not null)`,
@@ -56,9 +56,9 @@ const first: Migration = {
     `create table turns (
       id ${identity(engine)}, session_id text not null, lane text not null, state text not null, attempts bigint not null, target text not null, preview text,
       exit_reason text, error text, model text, input_tokens bigint not null default 0, output_tokens bigint not null default 0, started_at bigint not null, ended_at bigint)`,
-    'create index turns_lane on turns (state, lane)',
+    'create index turns_lane on turns (state, lane, id)',
     'create index turns_session on turns (session_id, id)',
-    'create index turns_started on turns (started_at)',
+    'create index turns_ended on turns (state, ended_at)',
     `create table outbox (
       id ${identity(engine)}, key text not null, lane text not null, account text not null, chat_id text not null, target text not null, payload text not null,
       state text not null, attempts bigint not null default 0, repeated bigint not null default 0, not_before bigint not null default 0, turn_id bigint, inbox_id bigint,

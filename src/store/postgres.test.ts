@@ -69,11 +69,9 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
     assert.equal(await before, 'before');
     await cutConnections(other);
     const after = next();
-    let heard = false;
-    void after.then(() => {
-      heard = true;
-    });
-    for (let i = 0; !heard && i < 100; i += 1) {
+    const heard: string[] = [];
+    void after.then((lane) => heard.push(lane));
+    for (let i = 0; heard.length === 0 && i < 100; i += 1) {
       await other.write(async (tx) => tx.notify('lane', 'after'));
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

@@ -1,2 +1,182 @@
-import type { Store } from './store.ts';
-export const prune = (_store: Store, _limits: { inboxDays: number; outboxDays: number }): Promise<Record<string, number>> => Promise.resolve({});
+import type { DeleteResult, RawBuilder } from 'kysely';
+import type { Clock } from '../lib/clock.ts';
+import { inMs } from './store.ts';
+import type { Reading, Store, Writing } from './store.ts';
+
+/** How long things are kept. Conversations (sessions and their messages) are not among them: those end only by somebody's will. */
+export interface RetentionLimits {
+  /** Also how long a redelivery is recognised. */
+  readonly inboxDays: number;
+  readonly outboxDays: number;
+  readonly turnDays: number;
+  readonly journalDays: number;
+  /** Per account. */
+  readonly journalMaxEntries: number;
+  readonly denialDays: number;
+  /** Whoever tries many names must not fill the disk with refusals. */
+  readonly maxDenials: number;
+  /** How long a process that gave no sign of life is listed. */
+  readonly nodeDays: number;
+}
+
+export const defaultRetention: RetentionLimits = {
+  inboxDays: 14,
+  outboxDays: 14,
+  turnDays: 90,
+  journalDays: 180,
+  journalMaxEntries: 50_000,
+  denialDays: 30,
+  maxDenials: 10_000,
+  nodeDays: 1,
+};
+
+export interface PruneOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** What is left after this is left for the next time. */
+  readonly budgetMs?: number;
+}
+
+export interface Pruned {
+  readonly deleted: Readonly<Record<string, number>>;
+  /** False when the budget was used up or the signal came first. */
+  readonly complete: boolean;
+}
+
+/** Small enough that nobody waits noticeably for a batch to end. */
+const batchSize = 500;
+const defaultBudgetMs = 5_000;
+const dayMs = 86_400_000;
+
+interface Batch {
+  readonly deleted: number;
+  readonly more: boolean;
+}
+
+type Step = (tx: Writing, limits: RetentionLimits) => Promise<Batch>;
+
+const daysAgo = (db: Reading, days: number): RawBuilder<number> => inMs(db, -days * dayMs);
+
+const batchOf = (result: DeleteResult): Batch => ({ deleted: Number(result.numDeletedRows), more: Number(result.numDeletedRows) >= batchSize });
+
+const pruneInbox: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('inbox').select('id').where('state', 'in', ['done', 'skipped']).where('done_at', '<', daysAgo(tx, limits.inboxDays)).limit(batchSize);
+  const result = await tx.q.deleteFrom('inbox').where('id', 'in', old).executeTakeFirst();
+  return batchOf(result);
+};
+
+const pruneOutbox: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('outbox').select('id').where('state', 'in', ['sent', 'cancelled', 'failed']).where('updated_at', '<', daysAgo(tx, limits.outboxDays)).limit(batchSize);
+  const result = await tx.q.deleteFrom('outbox').where('id', 'in', old).executeTakeFirst();
+  return batchOf(result);
+};
+
+const pruneTurns: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('turns').select('id').where('state', 'in', ['done', 'set_aside']).where('ended_at', '<', daysAgo(tx, limits.turnDays)).limit(batchSize);
+  const result = await tx.q.deleteFrom('turns').where('id', 'in', old).executeTakeFirst();
+  return batchOf(result);
+};
+
+/** The first account in order of name with an entry to delete gets the batch. */
+const pruneJournal: Step = async (tx, limits) => {
+  const next = (after: string) => tx.q.selectFrom('journal').select((eb) => eb.fn.min('account').as('account')).where('account', '>', after).executeTakeFirst();
+  for (let row = await next(''); row?.account != null; row = await next(row.account)) {
+    const { deleted } = await pruneAccountJournal(tx, row.account, limits);
+    if (deleted > 0) return { deleted, more: true };
+  }
+  return { deleted: 0, more: false };
+};
+
+const pruneAccountJournal = async (tx: Writing, account: string, limits: RetentionLimits): Promise<Batch> => {
+  const entries = tx.q.selectFrom('journal').where('account', '=', account);
+  const excess = await entries.select('seq').orderBy('seq', 'desc').offset(limits.journalMaxEntries).limit(1).executeTakeFirst();
+  // Numbers grow with time, so what is too old is among the first.
+  const oldest = entries.select(['seq', 'created_at']).orderBy('seq').limit(batchSize).as('oldest');
+  const result = await tx.q
+    .deleteFrom('journal')
+    .where('seq', 'in', (eb) =>
+      eb
+        .selectFrom(oldest)
+        .select('oldest.seq')
+        .where((or) => or.or([or('oldest.created_at', '<', daysAgo(tx, limits.journalDays)), or('oldest.seq', '<=', excess?.seq ?? 0)])),
+    )
+    .executeTakeFirst();
+  return batchOf(result);
+};
+
+/** Rows have no number of their own, so a batch ends at a moment; those of the same moment go with it. */
+const pruneDenials: Step = async (tx, limits) => {
+  const excess = await tx.q.selectFrom('denials').select('last_at').orderBy('last_at', 'desc').offset(limits.maxDenials).limit(1).executeTakeFirst();
+  const bound = await tx.q
+    .selectFrom('denials')
+    .select('last_at')
+    .where((eb) => eb.or([eb('last_at', '<', daysAgo(tx, limits.denialDays)), eb('last_at', '<=', excess?.last_at ?? 0)]))
+    .orderBy('last_at')
+    .limit(batchSize)
+    .execute();
+  const last = bound.at(-1)?.last_at;
+  if (last === undefined) return { deleted: 0, more: false };
+  const result = await tx.q.deleteFrom('denials').where('last_at', '<=', last).executeTakeFirst();
+  return batchOf(result);
+};
+
+const pruneGates: Step = async (tx) => {
+  const past = tx.q.selectFrom('gates').select('scope').where('until_ms', '<=', tx.now).limit(batchSize);
+  const result = await tx.q.deleteFrom('gates').where('scope', 'in', past).where('until_ms', '<=', tx.now).executeTakeFirst();
+  return batchOf(result);
+};
+
+/**
+ * A lane comes back with its next work. Forgetting its fence is safe: a new row starts at the clock, above every number that the
+ * old one can have given out (see `enqueueLane`). Owner ids alone would not be enough, because they differ between processes but not
+ * between two claims of one process, and a tool that hung through both would have met its old number again.
+ */
+const pruneLanes: Step = async (tx) => {
+  const idle = tx.q
+    .selectFrom('lanes')
+    .select('lane')
+    .where('has_work', '=', 0)
+    .where('owner', 'is', null)
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('inbox').select('inbox.id').whereRef('inbox.lane', '=', 'lanes.lane').where('inbox.state', 'in', ['waiting', 'running']))))
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('outbox').select('outbox.id').whereRef('outbox.lane', '=', 'lanes.lane').where('outbox.state', 'in', ['pending', 'sending', 'unknown']))))
+    .limit(batchSize);
+  // Asked again outside: a lane that got work meanwhile stays.
+  const result = await tx.q.deleteFrom('lanes').where('lane', 'in', idle).where('has_work', '=', 0).where('owner', 'is', null).executeTakeFirst();
+  return batchOf(result);
+};
+
+const pruneNodes: Step = async (tx, limits) => {
+  const result = await tx.q
+    .deleteFrom('nodes')
+    .where('seen_at', '<', daysAgo(tx, limits.nodeDays))
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('lanes').select('lanes.lane').whereRef('lanes.owner', '=', 'nodes.id'))))
+    .executeTakeFirst();
+  return batchOf(result);
+};
+
+const steps: Readonly<Record<string, Step>> = {
+  inbox: pruneInbox,
+  outbox: pruneOutbox,
+  turns: pruneTurns,
+  journal: pruneJournal,
+  denials: pruneDenials,
+  gates: pruneGates,
+  lanes: pruneLanes,
+  nodes: pruneNodes,
+};
+
+/** Deletes what is past its time, in small transactions. Nothing that is still open is touched. */
+export const prune = async (store: Store, limits: RetentionLimits, options: PruneOptions): Promise<Pruned> => {
+  const untilMs = options.clock.now() + (options.budgetMs ?? defaultBudgetMs);
+  const deleted: Record<string, number> = {};
+  for (const [name, step] of Object.entries(steps)) {
+    deleted[name] = 0;
+    for (let more = true; more; ) {
+      if (options.signal.aborted || options.clock.now() > untilMs) return { deleted, complete: false };
+      const batch = await store.write((tx) => step(tx, limits));
+      deleted[name] += batch.deleted;
+      more = batch.more;
+    }
+  }
+  return { deleted, complete: true };
+};

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AccountData } from '../../src/platforms/contract.ts';
 
-/** An account's data in a file of its own. */
+/** An account's data in a database of its own, which may be in memory. */
 export const openAccountData = (path: string): AccountData & Disposable => {
   const db = new DatabaseSync(path);
   db.exec(`create table if not exists v (key text primary key, value text not null);

@@ -32,4 +32,4 @@ await store.close();
 const reopened = new SqliteStore({ path: join(folder, 'gateway.db'), clock: systemClock, checkIntegrity: true });
 const afterReopening = (await accountData(reopened, 'a').list('')).map((row) => row.key);
 await reopened.close();
-console.log(JSON.stringify({ codes: [...codes], acknowledged, whileFull, afterwards, afterReopening }));
+process.stdout.write(JSON.stringify({ codes: [...codes], acknowledged, whileFull, afterwards, afterReopening }));

@@ -16,7 +16,7 @@ import { newMetrics } from '../../src/lib/metrics.ts';
 import type { Adapter, Inbox } from '../../src/platforms/contract.ts';
 import { web } from '../../src/platforms/web/index.ts';
 import { webOptions } from '../../src/platforms/web/options.ts';
-import { openAccountData } from './account-data.ts';
+import { openStoredData } from './stored-data.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const account = 'web';
@@ -69,7 +69,7 @@ export const startWebGateway = async (options: { readonly folder: string; readon
   const media = join(options.folder, 'media');
   await mkdir(media, { recursive: true });
   await ensureBuilt({ root, log: silentLogger });
-  const data = openAccountData(join(options.folder, 'data.db'));
+  const data = await openStoredData(options.folder);
   const section = httpOptions.parse({ port: options.port ?? 0, ...options.http });
   const logins = newLogins({ store: data, clock: systemClock, token: section.token });
   const adapter = await web.open({ account, options: webOptions.parse({}), log: silentLogger, data, mediaFolder: media });
@@ -117,7 +117,7 @@ export const startWebGateway = async (options: { readonly folder: string; readon
       await running;
       await Promise.all(work);
       await http.close();
-      data[Symbol.dispose]();
+      await data[Symbol.asyncDispose]();
     },
   };
 };

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Composer, sendStop, useBusy } from './composer.tsx';
+import { Composer, composerId, focusComposer, sendStop, useBusy } from './composer.tsx';
 import { Conversation } from './conversation.tsx';
 import { Menu, Pen } from './icons.tsx';
 import { useKeys } from './keys.ts';
@@ -86,7 +86,7 @@ export const ChatPage = ({ session, onLeave }: { readonly session: Session; read
   };
   return (
     <div class="page">
-      <a class="skip" href="#composer" onClick={(event) => (event.preventDefault(), document.getElementById('composer')?.focus())}>
+      <a class="skip" href={`#${composerId}`} onClick={(event) => (event.preventDefault(), focusComposer())}>
         Skip to the message field
       </a>
       <Sidebar session={session} open={menuOpen} onClose={() => setMenuOpen(false)} onLeave={onLeave} />
@@ -114,8 +114,8 @@ export const ChatPage = ({ session, onLeave }: { readonly session: Session; read
         <Conversation session={session} chat={chat} />
         <Composer session={session} chat={chat} />
         {dropping && <div class="drop">Drop files to attach them</div>}
+        <Notices session={session} />
       </main>
-      <Notices session={session} />
       <Spoken session={session} />
     </div>
   );

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { markdownWords } from '../../src/platforms/web/markdown-words.ts';
 import { CommandMenu, matchCommands } from './command-menu.tsx';
 import type { Command } from './command-menu.tsx';
 import { useTyping } from './conversation.tsx';
@@ -30,7 +31,7 @@ const Replying = ({ session, chat, replyTo }: Props & { readonly replyTo: string
   const quoted = useStore(session.state, (state) => state.open[chat]?.messages.find((message) => message.id === replyTo));
   return (
     <div class="replying">
-      <span>Replying to {quoted === undefined ? 'a message' : `“${quoted.text.slice(0, 80)}”`}</span>
+      <span>Replying to {quoted === undefined ? 'a message' : `“${markdownWords(quoted.text).slice(0, 80)}”`}</span>
       <button type="button" class="quiet" aria-label="Do not reply" onClick={() => session.drafts.change(chat, { replyTo: undefined })}>
         <Close />
       </button>

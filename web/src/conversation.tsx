@@ -85,7 +85,7 @@ export const Conversation = ({ session, chat }: { readonly session: Session; rea
   const messages = open?.messages ?? noMessages;
   const shown = useMemo(() => new Set(messages.map((message) => message.id)), [messages]);
   const waiting = outgoing.filter((item) => item.chat === chat && !shown.has(item.id));
-  const { scroller, content, atEnd, toEnd } = usePinnedScroll(chat, messages[0]?.id);
+  const { scroller, content, atEnd, toEnd } = usePinnedScroll(chat, messages[0]?.id ?? waiting[0]?.id);
   const lastOwn = waiting.at(-1)?.id;
   useEffect(() => {
     if (lastOwn !== undefined) toEnd();

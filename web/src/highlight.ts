@@ -47,7 +47,7 @@ const grammars: readonly (readonly [ReadonlySet<string>, Grammar])[] = [
 ];
 
 const strings = String.raw`"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|${'`'}(?:[^${'`'}\\]|\\[\s\S])*${'`'}?`;
-const numbers = String.raw`(?<![\w.])(?:0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?)(?!\w)`;
+const numbers = String.raw`(?<![\w.-])(?:0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w-])`;
 
 const highlightDiff = (code: string): readonly Token[] =>
   code.split(/(?<=\n)/).map((text): Token => ({ kind: text.startsWith('+') ? 'added' : text.startsWith('-') ? 'removed' : text.startsWith('@@') ? 'comment' : 'text', text }));

@@ -10,21 +10,25 @@ const icon =
     </svg>
   );
 
-export const Wing = icon('M4 17.5c7 .4 12.700-3.500 16-11.500', 'M6.200 12.800c4.600 0 8.200-2.300 10.400-6.800', 'M8 8.600c2.200-.2 4-1.200 5.200-3.100');
+export const Wing = icon('M4 17.5c7 .4 12.7-3.5 16-11.5', 'M6.2 12.8c4.6 0 8.2-2.3 10.4-6.8', 'M8 8.6c2.2-.2 4-1.2 5.2-3.1');
 export const Menu = icon('M4 7h16', 'M4 12h16', 'M4 17h10');
-export const Pen = icon('M12 20h8', 'M16.500 4.500a2.100 2.100 0 0 1 3 3L8 19l-4 1 1-4z');
+export const Pen = icon('M12 20h8', 'M16.5 4.5a2.1 2.1 0 0 1 3 3L8 19l-4 1 1-4z');
 export const Send = icon('M12 19V5', 'M6 11l6-6 6 6');
-export const Stop = icon('M7.500 7.500h9v9h-9z');
-export const Clip = icon('M20 11.500l-8.300 8.300a5 5 0 0 1-7-7l8.600-8.600a3.300 3.300 0 0 1 4.700 4.700l-8.500 8.500a1.700 1.700 0 0 1-2.400-2.400l7.700-7.700');
+export const Stop = (): VNode => (
+  <svg class="icon" viewBox="0 0 24 24" width="20" height="20" fill="currentColor" aria-hidden="true">
+    <rect x="6.5" y="6.5" width="11" height="11" rx="2.2" />
+  </svg>
+);
+export const Clip = icon('M20 11.5l-8.3 8.3a5 5 0 0 1-7-7l8.6-8.6a3.3 3.3 0 0 1 4.7 4.7l-8.5 8.5a1.7 1.7 0 0 1-2.4-2.4l7.7-7.7');
 export const Close = icon('M6 6l12 12', 'M18 6L6 18');
 export const Copy = icon('M9 9h10v10H9z', 'M15 9V5H5v10h4');
-export const Check = icon('M5 12.500l4.500 4.500L19 7.500');
+export const Check = icon('M5 12.5l4.5 4.5L19 7.5');
 export const Reply = icon('M9 7l-5 5 5 5', 'M4 12h9a7 7 0 0 1 7 7');
-export const Sun = icon('M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z', 'M12 2.500v2', 'M12 19.500v2', 'M2.500 12h2', 'M19.500 12h2', 'M5.300 5.300l1.400 1.400', 'M17.300 17.300l1.400 1.400', 'M5.300 18.700l1.400-1.400', 'M17.300 6.700l1.400-1.400');
-export const Moon = icon('M20 14.500A8.500 8.500 0 0 1 9.500 4a8.500 8.500 0 1 0 10.500 10.500z');
-export const Trash = icon('M5 7h14', 'M10 7V4.500h4V7', 'M7 7l.8 12.500h8.400L17 7');
-export const Leave = icon('M14 4.500H6.500v15H14', 'M11 12h9.500', 'M17 8.500l3.500 3.500-3.500 3.500');
+export const Sun = icon('M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z', 'M12 2.5v2', 'M12 19.5v2', 'M2.5 12h2', 'M19.5 12h2', 'M5.3 5.3l1.4 1.4', 'M17.3 17.3l1.4 1.4', 'M5.3 18.7l1.4-1.4', 'M17.3 6.7l1.4-1.4');
+export const Moon = icon('M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z');
+export const Trash = icon('M5 7h14', 'M10 7V4.5h4V7', 'M7 7l.8 12.5h8.4L17 7');
+export const Leave = icon('M14 4.5H6.5v15H14', 'M11 12h9.5', 'M17 8.5l3.5 3.5-3.5 3.5');
 export const Down = icon('M12 5v14', 'M6 13l6 6 6-6');
-export const File = icon('M7 3.500h7l4 4v13H7z', 'M14 3.500v4h4');
-export const Alert = icon('M12 8v5', 'M12 16.500v.01', 'M12 3.500l9 16H3z');
-export const Clock = icon('M12 7.500V12l3 2', 'M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17z');
+export const File = icon('M7 3.5h7l4 4v13H7z', 'M14 3.5v4h4');
+export const Alert = icon('M12 8v5', 'M12 16.5v.01', 'M12 3.5l9 16H3z');
+export const Clock = icon('M12 7.5V12l3 2', 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17z');

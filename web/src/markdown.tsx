@@ -3,6 +3,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { parseMarkdown } from '../../src/lib/markdown/parse.ts';
 import type { Block, Cell, Inline, ListItem } from '../../src/lib/markdown/tree.ts';
 import { CodeBlock } from './code-block.tsx';
+import { completeMarkdown } from './growing-markdown.ts';
+import { Check } from './icons.tsx';
 import { safeUrl } from './safe-url.ts';
 
 const Spoiler = ({ children }: { readonly children: ComponentChildren }): VNode => {
@@ -57,12 +59,24 @@ const Heading = ({ level, children }: { readonly level: number; readonly childre
   return <Tag>{inlines(children)}</Tag>;
 };
 
+const TaskBox = ({ done }: { readonly done: boolean }): VNode => (
+  <span class={done ? 'box done' : 'box'} role="img" aria-label={done ? 'Done' : 'To do'}>
+    {done && <Check />}
+  </span>
+);
+
 const Item = ({ item }: { readonly item: ListItem }): VNode => {
   const isTask = item.checked !== undefined;
   return (
     <li class={isTask ? 'task' : undefined}>
-      {isTask && <input type="checkbox" checked={item.checked === true} disabled aria-label={item.checked === true ? 'Done' : 'To do'} />}
-      <Blocks blocks={item.blocks} />
+      {isTask && <TaskBox done={item.checked === true} />}
+      {isTask ? (
+        <div>
+          <Blocks blocks={item.blocks} />
+        </div>
+      ) : (
+        <Blocks blocks={item.blocks} />
+      )}
     </li>
   );
 };
@@ -130,7 +144,7 @@ const Blocks = ({ blocks }: { readonly blocks: readonly Block[] }): VNode => (
 );
 
 /** Shows markdown as elements. Nothing in the text can become markup, a script or a request. */
-export const Markdown = ({ text }: { readonly text: string }): VNode => {
-  const blocks = useMemo(() => parseMarkdown(text), [text]);
+export const Markdown = ({ text, growing }: { readonly text: string; readonly growing: boolean }): VNode => {
+  const blocks = useMemo(() => parseMarkdown(growing ? completeMarkdown(text) : text), [text, growing]);
   return <Blocks blocks={blocks} />;
 };

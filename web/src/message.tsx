@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { markdownWords } from '../../src/platforms/web/markdown-words.ts';
 import { Attachments } from './attachments.tsx';
 import { CopyButton } from './code-block.tsx';
 import { momentOf, timeOf } from './format.ts';
@@ -11,26 +12,34 @@ import type { Message } from './state.ts';
 
 const Quote = ({ quoted }: { readonly quoted: Message }): VNode => (
   <div class="quoted">
-    <span>{quoted.from === 'owner' ? 'You' : 'Answer'}</span> {quoted.text.slice(0, 140)}
+    <span>{quoted.from === 'owner' ? 'You' : 'Answer'}</span> {markdownWords(quoted.text).slice(0, 140)}
   </div>
 );
 
-const Words = ({ text, plain }: { readonly text: string; readonly plain: boolean }): VNode =>
-  plain ? <p class="as-written">{text}</p> : <Markdown text={text} />;
+const Words = ({ text, plain, growing }: { readonly text: string; readonly plain: boolean; readonly growing: boolean }): VNode =>
+  plain ? <p class="as-written">{text}</p> : <Markdown text={text} growing={growing} />;
 
 interface ChoicesProps {
   readonly message: Message;
   readonly onPress: (data: string) => void;
 }
 
-/** Buttons rest after one was pressed, until the gateway changes the message. */
+/** Buttons rest after one was pressed, until the gateway changes the message. They keep the focus, so they are not `disabled`. */
 const Choices = ({ message, onPress }: ChoicesProps): VNode | null =>
   message.choices.length === 0 ? null : (
     <div class="choices" role="group" aria-label="Choices">
       {message.choices.map((row, index) => (
         <div key={index}>
           {row.map(({ label, data }) => (
-            <button key={data} type="button" class={message.pressed === data ? 'choice chosen' : 'choice'} disabled={message.pressed !== undefined} onClick={() => onPress(data)}>
+            <button
+              key={data}
+              type="button"
+              class={message.pressed === data ? 'choice chosen' : 'choice'}
+              aria-disabled={message.pressed !== undefined}
+              onClick={() => {
+                if (message.pressed === undefined) onPress(data);
+              }}
+            >
               {label}
             </button>
           ))}
@@ -62,7 +71,7 @@ const MessageArticle = ({ session, chat, message, preview, quoted }: MessageProp
       {quoted !== undefined && <Quote quoted={quoted} />}
       {text !== '' && (
         <div class="body">
-          <Words text={text} plain={message.plain || message.from === 'owner'} />
+          <Words text={text} plain={message.plain || message.from === 'owner'} growing={growing} />
         </div>
       )}
       <Attachments files={message.files} />

@@ -62,21 +62,22 @@ export const openOutbox = (onLoggedOut: () => void): Outbox => {
     }
   };
   let failures = 0;
+  let flushing = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const flushAll = async (): Promise<void> => {
+  const flush = async (): Promise<void> => {
+    if (flushing) return;
+    flushing = true;
     clearTimeout(timer);
     let item = kept.read().find(isWaiting);
     while (item !== undefined && (await tryOne(item))) {
       failures = 0;
       item = kept.read().find(isWaiting);
     }
-    flushing = undefined;
+    flushing = false;
     if (item === undefined) return;
     failures += 1;
     timer = setTimeout(() => void flush(), Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)));
   };
-  let flushing: Promise<void> | undefined;
-  const flush = (): Promise<void> => (flushing ??= flushAll());
 
   return {
     items,

@@ -12,12 +12,14 @@ interface Pinned {
 
 /**
  * Keeps the end in view while text grows, unless the person has scrolled away; and keeps what they read in place when
- * older messages are put above it. `first` names the topmost message, `view` what is shown at all.
+ * older messages are put above it. `view` names what is shown, `first` its topmost message; without one nothing is held.
  */
 export const usePinnedScroll = (view: string, first: string | undefined): Pinned => {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const pinned = useRef(true);
+  const holds = useRef(false);
+  holds.current = first !== undefined;
   const known = useRef({ first, height: 0 });
   const [atEnd, setAtEnd] = useState(true);
 
@@ -32,7 +34,7 @@ export const usePinnedScroll = (view: string, first: string | undefined): Pinned
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
-    if (pinned.current) box.scrollTop = box.scrollHeight;
+    if (pinned.current && holds.current) box.scrollTop = box.scrollHeight;
     else if (known.current.first !== first) box.scrollTop += box.scrollHeight - known.current.height;
     known.current = { first, height: box.scrollHeight };
   });
@@ -43,10 +45,10 @@ export const usePinnedScroll = (view: string, first: string | undefined): Pinned
     if (box === null || inner === null) return undefined;
     const onScroll = (): void => {
       pinned.current = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
-      setAtEnd(pinned.current);
+      setAtEnd(pinned.current || !holds.current);
     };
     const observer = new ResizeObserver(() => {
-      if (pinned.current) box.scrollTop = box.scrollHeight;
+      if (pinned.current && holds.current) box.scrollTop = box.scrollHeight;
       known.current = { ...known.current, height: box.scrollHeight };
     });
     box.addEventListener('scroll', onScroll, { passive: true });

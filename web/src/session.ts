@@ -1,3 +1,4 @@
+import { markdownWords } from '../../src/platforms/web/markdown-words.ts';
 import type { JournalFrame, LiveFrame } from '../../src/platforms/web/wire.ts';
 import { ApiError, getChats, getMessages, getSession, hideChat, newClientId, postPress } from './api.ts';
 import { connect } from './connection.ts';
@@ -93,7 +94,7 @@ const takeEntry = ({ state, view, outbox }: Parts, frame: JournalFrame): void =>
   const looked = document.visibilityState === 'visible' ? view.get().chat : undefined;
   state.set((now) => applyFrame(now, frame, looked));
   if (entry.type === 'message' && entry.from === 'owner') outbox.discard(entry.id);
-  else if ((entry.type === 'message' || entry.type === 'edit') && chat === view.get().chat) view.set((now) => ({ ...now, spoken: entry.text }));
+  else if ((entry.type === 'message' || entry.type === 'edit') && chat === view.get().chat) view.set((now) => ({ ...now, spoken: markdownWords(entry.text) }));
 };
 
 /** Asked when the stream broke. Only a gateway that answers can say that the login is over. */

@@ -16,7 +16,7 @@ export const newStore = <S>(initial: S): Store<S> => {
       const next = change(state);
       if (Object.is(next, state)) return;
       state = next;
-      for (const listener of [...listeners]) listener();
+      for (const listener of listeners) listener();
     },
     subscribe(listener) {
       listeners.add(listener);

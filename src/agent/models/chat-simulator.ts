@@ -17,8 +17,9 @@ export type Answer = (response: ServerResponse, request: SimulatedRequest) => vo
 export interface ChatSimulator extends AsyncDisposable {
   readonly baseUrl: string;
   readonly requests: readonly SimulatedRequest[];
-  /** Answers for the next calls, one each. A call without one gets status 599. */
+  /** Answers for the next calls, one each. A call without one gets status 599, or the answer given to `otherwise`. */
   next(...answers: Answer[]): void;
+  otherwise(answer: Answer): void;
 }
 
 const readBody = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
@@ -35,11 +36,12 @@ export const newChatSimulator = async (): Promise<ChatSimulator> => {
   const answers: Answer[] = [];
   const connections = new WeakMap<object, number>();
   let connected = 0;
+  let fallback: Answer | undefined;
   const server = createServer(async (incoming, response) => {
     const body = JSON.parse(await readBody(incoming)) as SimulatedRequest['body'];
     const request = { path: incoming.url ?? '', headers: incoming.headers, body, connection: connections.get(incoming.socket) ?? 0 };
     requests.push(request);
-    const answer = answers.shift();
+    const answer = answers.shift() ?? fallback;
     if (answer === undefined) response.writeHead(599).end('nothing was scripted');
     else await answer(response, request);
   });
@@ -49,6 +51,9 @@ export const newChatSimulator = async (): Promise<ChatSimulator> => {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
     next: (...more) => void answers.push(...more),
+    otherwise: (answer) => {
+      fallback = answer;
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -102,7 +107,7 @@ export const calls = (...list: readonly { readonly id: string; readonly name: st
     usageChunk,
   );
 
-/** Raw bytes, in the given pieces, each in a packet of its own; `end: false` leaves the connection open, `cut` breaks it. */
+/** Raw bytes in the given pieces, each written on its own; then the end, silence on an open connection, or a broken one. */
 export const raw =
   (pieces: readonly (string | Uint8Array)[], options: { readonly type?: string; readonly then?: 'end' | 'silence' | 'cut' } = {}): Answer =>
   async (response) => {
@@ -113,7 +118,7 @@ export const raw =
       await new Promise((resolve) => setImmediate(resolve));
     }
     if ((options.then ?? 'end') === 'end') response.end();
-    if (options.then === 'cut') response.destroy();
+    if (options.then === 'cut') setTimeout(() => response.destroy(), 10);
   };
 
 /** Accepts the call and never says a word. */

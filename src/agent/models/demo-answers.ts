@@ -51,7 +51,7 @@ export const againText = (said: string): string => `You said:
 
 > ${said}
 
-I am only the built-in demo model, so that is as far as I understand it. A real model takes two lines of configuration; say \`setup\` to see them.
+I am only the built-in demo model, so that is as far as I understand it. A real model takes a few lines of configuration; say \`setup\` to see them.
 
 ${tries}`;
 

@@ -74,7 +74,7 @@ test('what a model once got wrong cannot make a server refuse the conversation f
     { id: 'c', name: 'x'.repeat(100), arguments: '' },
   ];
   const body = wire(request([{ role: 'user', content: 'lone \uD800 surrogate' }, { role: 'assistant', content: '', toolCalls: calls }]));
-  const functions = (body.messages[2]?.['tool_calls'] as { function: { name: string; arguments: string } }[]).map((call) => call.function);
+  const functions = (body.messages[2]!['tool_calls'] as { function: { name: string; arguments: string } }[]).map((call) => call.function);
   assert.deepEqual(functions.map(({ name }) => name), ['bad_name_', 'unnamed', 'x'.repeat(64)]);
   assert.deepEqual(functions.map((each) => each.arguments), ['{}', '{}', '{}']);
   assert.deepEqual(body.messages[1], { role: 'user', content: 'lone \uFFFD surrogate' });

@@ -5,8 +5,8 @@ import { ConfigError, ModelError } from '../../core/errors.ts';
 import type { ModelErrorCode } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
-import { chunkOf, chunks, json, newChatSimulator, raw, says, silence, status, usageChunk } from './chat-simulator.ts';
-import type { ChatSimulator } from './chat-simulator.ts';
+import { chunkOf, json, newChatSimulator, raw, says, silence, status, usageChunk } from './chat-simulator.ts';
+import type { Answer, ChatSimulator } from './chat-simulator.ts';
 import type { ModelEvent, ModelProvider, ModelRequest } from './contract.ts';
 import { newOpenAiProvider } from './openai.ts';
 import type { OpenAiOptions } from './openai.ts';
@@ -113,12 +113,21 @@ test('an answer is complete with a finish reason alone, with [DONE] alone, and w
 test('after the finish reason the usage is waited for, and a connection left open is not', { timeout: 10_000 }, async () => {
   simulator.next(
     raw([event(chunkOf({ content: 'hi' })), event(chunkOf({}, 'stop')), event(usageChunk), 'data: [DONE]\n\n'], { then: 'silence' }),
+    raw([event(chunkOf({ content: 'hi' })), 'data: [DONE]\n\n'], { then: 'silence' }),
   );
-  const finish = (await ask(provider({ requestTimeoutMs: 60_000, stallTimeoutMs: 60_000 }))).at(-1);
+  const patient = provider({ requestTimeoutMs: 60_000, stallTimeoutMs: 60_000 });
+  const finish = (await ask(patient)).at(-1);
   assert.ok(finish?.type === 'finish' && finish.usage.inputTokens === 100);
+  assert.equal(textOf(await ask(patient)), 'hi');
 });
 
-const broken: readonly { readonly what: string; readonly answer: Parameters<ChatSimulator['next']>[0]; readonly code: ModelErrorCode; readonly text?: string }[] = [
+const halfRefusal: Answer = (response) => {
+  response.writeHead(503, { 'content-length': '100' });
+  response.write('x');
+  setImmediate(() => response.destroy());
+};
+
+const broken: readonly { readonly what: string; readonly answer: Answer; readonly code: ModelErrorCode; readonly text?: string }[] = [
   { what: 'a stream that ends in the middle', answer: raw([event(chunkOf({ content: 'par' }))]), code: 'cut_stream', text: 'par' },
   { what: 'a stream that ends in the middle of an event', answer: raw([event(chunkOf({ content: 'par' })), 'data: {"choi']), code: 'cut_stream', text: 'par' },
   { what: 'a connection that breaks', answer: raw([event(chunkOf({ content: 'par' }))], { then: 'cut' }), code: 'cut_stream', text: 'par' },
@@ -127,27 +136,27 @@ const broken: readonly { readonly what: string; readonly answer: Parameters<Chat
   { what: 'an empty stream', answer: raw([]), code: 'malformed' },
   { what: 'an empty JSON body', answer: raw([], { type: 'application/json' }), code: 'malformed' },
   { what: 'only [DONE]', answer: raw(['data: [DONE]\n\n']), code: 'malformed' },
-  { what: 'garbage in an event', answer: raw([event(chunkOf({ content: 'a' })), 'data: {"choices": [}\n\n']), code: 'malformed', text: 'a' },
+  { what: 'garbage in an event', answer: raw([event(chunkOf({ content: 'a' })), 'data: {"choices": [}\n\n']), code: 'malformed' },
   { what: 'garbage instead of a stream', answer: raw(['\u0000\u0001 not an event stream\n\n']), code: 'malformed' },
   { what: 'garbage instead of JSON', answer: raw(['{"a":'], { type: 'application/json' }), code: 'malformed' },
   { what: 'JSON that is no completion', answer: json({ hello: 'world' }), code: 'malformed' },
   { what: 'a web page with status 200', answer: raw(['<!doctype html><title>Hi</title>'], { type: 'text/html; charset=utf-8' }), code: 'malformed' },
   { what: 'a web page that says it is a stream', answer: raw(['<!doctype html>\n\n<p>data: no</p>\n\n']), code: 'malformed' },
   { what: 'an endless line', answer: raw(Array.from({ length: 90 }, () => 'x'.repeat(50_000))), code: 'malformed' },
-  { what: 'an error object in the stream', answer: raw([event(chunkOf({ content: 'a' })), event({ error: { code: 429, message: 'slow down' } })]), code: 'rate_limited', text: 'a' },
+  { what: 'an error object in the stream', answer: raw([event(chunkOf({ content: 'a' })), event({ error: { code: 429, message: 'slow down' } })]), code: 'rate_limited' },
   { what: 'an event named error', answer: raw(['event: error\ndata: {"message":"busy","type":"overloaded_error"}\n\n']), code: 'overloaded' },
   { what: 'an event named error without JSON', answer: raw(['event: error\ndata: it broke\n\n']), code: 'server_error' },
   { what: 'an error object in a JSON answer with status 200', answer: json({ error: { message: 'no', code: 'invalid_api_key' } }), code: 'auth' },
   { what: 'a redirect', answer: status(302, '', { location: 'http://127.0.0.1:1/' }), code: 'bad_request' },
-  { what: 'a refusal whose explanation breaks off', answer: (response) => { response.writeHead(503, { 'content-length': '100' }); response.write('x'); setImmediate(() => response.destroy()); }, code: 'overloaded' },
+  { what: 'a refusal whose explanation breaks off', answer: halfRefusal, code: 'overloaded' },
 ];
 
-for (const { what, answer, code, text = '' } of broken) {
+for (const { what, answer, code, text } of broken) {
   test(`${what} is ${code}`, async () => {
     simulator.next(answer);
     const failed = await failure(provider());
     assert.equal(failed.error.code, code, failed.error.message);
-    assert.equal(failed.text, text);
+    if (text !== undefined) assert.equal(failed.text, text);
   });
 }
 
@@ -162,7 +171,7 @@ test('silence before the first event is a timeout, also when the headers came', 
 });
 
 test('silence after an event is a timeout, and a drip that completes no event is silence', async () => {
-  const drip = async (response: import('node:http').ServerResponse): Promise<void> => {
+  const drip: Answer = async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event(chunkOf({ content: 'par' })));
     response.write('data: ');
@@ -180,13 +189,20 @@ test('silence after an event is a timeout, and a drip that completes no event is
 });
 
 test('a slow reader is not a silent server', async () => {
-  simulator.next(chunks(chunkOf({ content: 'a' }), chunkOf({}, 'stop')));
+  simulator.next(async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const content of ['a', 'b', 'c']) {
+      response.write(event(chunkOf({ content })));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    response.end(event(chunkOf({}, 'stop')));
+  });
   const seen: string[] = [];
-  for await (const each of provider({ stallTimeoutMs: 20 }).stream(request, never)) {
+  for await (const each of provider({ stallTimeoutMs: 100 }).stream(request, never)) {
     seen.push(each.type);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 150));
   }
-  assert.deepEqual(seen, ['text', 'finish']);
+  assert.equal(seen.at(-1), 'finish');
 });
 
 test('an abort ends the call at once, before and in the middle of an answer', async () => {
@@ -216,6 +232,17 @@ test('who stops reading frees the connection', async () => {
     response.write(event(chunkOf({ content: 'a' })));
   });
   for await (const _ of provider().stream(request, never)) break;
+  await closed.promise;
+});
+
+test('an answer that is no use does not keep the connection', async () => {
+  const closed = Promise.withResolvers<void>();
+  simulator.next((response) => {
+    response.on('close', () => closed.resolve());
+    response.writeHead(200, { 'content-type': 'text/html' });
+    response.write('<!doctype html>');
+  });
+  assert.equal((await failure(provider())).error.code, 'malformed');
   await closed.promise;
 });
 

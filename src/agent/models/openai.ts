@@ -10,7 +10,7 @@ import type { ModelEvent, ModelProvider, ModelRequest } from './contract.ts';
 import { loadImages } from './load-images.ts';
 import { networkError, refusalError } from './openai-errors.ts';
 import { chatRequest, tokenLimitField } from './openai-request.ts';
-import type { TokenLimitField } from './openai-request.ts';
+import type { Images, TokenLimitField } from './openai-request.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { readSse, SseTooLarge } from './sse.ts';
 import type { SseEvent } from './sse.ts';
@@ -45,12 +45,16 @@ const usageWaitMs = 2000;
 /** The end of the body follows `[DONE]` at once; having read it keeps the connection for the next call. */
 const endWaitMs = 250;
 
+const dropped = new Error('the rest of the answer is of no use');
+
 /** One attempt: its signal ends with the caller's or when the server is silent for too long. */
 interface Attempt {
   readonly signal: AbortSignal;
   readonly deadline: Deadline;
   /** What a failure means, whoever caused it. */
   explain(error: unknown, answering: boolean): ModelError;
+  /** Gives the connection up, with whatever it would still have brought. */
+  drop(): void;
   close(): void;
 }
 
@@ -74,6 +78,7 @@ const beginAttempt = (clock: Clock, caller: AbortSignal, firstMs: number): Attem
       if (error instanceof SseTooLarge) return new ModelError('malformed', error.message, { cause: error });
       return networkError(error, answering);
     },
+    drop: () => controller.abort(dropped),
     close() {
       caller.removeEventListener('abort', onAbort);
       deadline.clear();
@@ -133,8 +138,12 @@ const takeEvent = (answer: ChatAnswer, event: SseEvent, last: boolean): 'done' |
   return 'more';
 };
 
-async function* streamed(endpoint: Endpoint, attempt: Attempt, body: ReadableStream<Uint8Array>, answer: ChatAnswer): AsyncGenerator<ModelEvent> {
-  const { clock, options } = endpoint;
+/** Reads the events of `body` into `answer` and hands on what they say. */
+async function* streamed(
+  { clock, options }: Endpoint,
+  attempt: Attempt,
+  { body, answer }: { readonly body: ReadableStream<Uint8Array>; readonly answer: ChatAnswer },
+): AsyncGenerator<ModelEvent> {
   let done = false;
   let finishedAtMs: number | undefined;
   try {
@@ -171,7 +180,7 @@ async function* attemptCall(endpoint: Endpoint, request: ModelRequest, caller: A
   const { options, clock, log, redact } = endpoint;
   if (caller.aborted) throw new ModelError('aborted', 'the call was aborted');
   const hasImages = request.messages.some((row) => row.attachments !== undefined);
-  const images = hasImages ? await loadImages(request.messages, { mediaFolder: options.mediaFolder, log }) : new Map();
+  const images: Images = hasImages ? await loadImages(request.messages, { mediaFolder: options.mediaFolder, log }) : new Map();
   const body = chatRequest(request, { images, tokenLimit: endpoint.tokenLimit });
   const attempt = beginAttempt(clock, caller, options.requestTimeoutMs);
   let answering = false;
@@ -183,12 +192,14 @@ async function* attemptCall(endpoint: Endpoint, request: ModelRequest, caller: A
     const type = response.headers.get('content-type') ?? '';
     if (/^text\/html\b/i.test(type)) throw new ModelError('malformed', 'the model answered with a web page; check `model.base_url`');
     if (/^application\/json\b/i.test(type) || response.body === null) await takeWhole(response.body, answer);
-    else yield* streamed(endpoint, attempt, response.body, answer);
+    else yield* streamed(endpoint, attempt, { body: response.body, answer });
     const finish = answer.finish();
     yield* answer.drain();
     yield finish;
   } catch (error) {
-    throw attempt.explain(error, answering);
+    const failure = attempt.explain(error, answering);
+    attempt.drop();
+    throw failure;
   } finally {
     attempt.close();
   }

@@ -49,7 +49,7 @@ const skipBlank = (lines: Lines, at: number): number => {
 const readBlock = (lines: Lines, at: number, depth: number): Read => {
   const line = lines[at] ?? '';
   const fence = openFence(line);
-  if (fence !== undefined) return readCode(lines, at, fence);
+  if (fence !== undefined && at + 1 < lines.length) return readCode(lines, at, fence);
   const [, hashes = '', title = ''] = heading.exec(line) ?? [];
   if (hashes !== '') return { block: { type: 'heading', level: hashes.length, children: parseInlines(title.trimEnd().replace(/[ \t]#+$/, '')) }, next: at + 1 };
   if (rule.test(line)) return { block: { type: 'rule' }, next: at + 1 };
@@ -59,6 +59,7 @@ const readBlock = (lines: Lines, at: number, depth: number): Read => {
   return readParagraph(lines, at, depth);
 };
 
+/** A block without code shows what stands on its opening line, so that no words are lost. */
 const readCode = (lines: Lines, at: number, fence: Fence): Read => {
   const code: string[] = [];
   let next = at + 1;
@@ -66,7 +67,9 @@ const readCode = (lines: Lines, at: number, fence: Fence): Read => {
     code.push(dedent(line, width(fence.indent)));
     next += 1;
   }
-  return { block: { type: 'code', language: /^\S*/.exec(fence.info)?.[0] ?? '', text: code.join('\n') }, next: Math.min(next + 1, lines.length) };
+  const text = code.join('\n');
+  const block: BlockContent = text === '' ? { type: 'code', language: '', text: fence.info } : { type: 'code', language: /^\S*/.exec(fence.info)?.[0] ?? '', text };
+  return { block, next: Math.min(next + 1, lines.length) };
 };
 
 const readQuote = (lines: Lines, at: number, depth: number): Read => {
@@ -87,7 +90,7 @@ const readParagraph = (lines: Lines, at: number, depth: number): Read => {
 
 const endsParagraph = (lines: Lines, at: number, depth: number): boolean => {
   const line = lines[at] ?? '';
-  if (isBlank(line) || openFence(line) !== undefined || heading.test(line) || rule.test(line)) return true;
+  if (isBlank(line) || (openFence(line) !== undefined && at + 1 < lines.length) || heading.test(line) || rule.test(line)) return true;
   return (depth < deepest && (quoted.test(line) || itemStart.test(line))) || startsTable(lines, at);
 };
 
@@ -143,7 +146,9 @@ const dedent = (line: string, columns: number): string => {
 const startsTable = (lines: Lines, at: number): boolean => {
   const header = lines[at] ?? '';
   const dashes = (lines[at + 1] ?? '').trim();
-  return header.includes('|') && dashes.includes('|') && tableRule.test(dashes) && splitRow(header).length === splitRow(dashes).length;
+  if (!header.includes('|') || !dashes.includes('|') || !tableRule.test(dashes)) return false;
+  const cells = splitRow(header);
+  return cells.length === splitRow(dashes).length && cells.some((cell) => cell !== '');
 };
 
 const readTable = (lines: Lines, at: number): Read => {
@@ -151,7 +156,7 @@ const readTable = (lines: Lines, at: number): Read => {
   const rows: Cell[][] = [];
   let next = at + 2;
   for (let line = lines[next]; line?.includes('|') === true && openFence(line) === undefined; line = lines[next]) {
-    rows.push(splitRow(line).slice(0, header.length).map(parseInlines));
+    rows.push(splitRow(line).map(parseInlines));
     next += 1;
   }
   return { block: { type: 'table', header, rows }, next };

@@ -107,8 +107,8 @@ const printRow = (header: readonly Cell[], row: readonly Cell[], style: Markdown
     return name === '' || value === '' ? name + value : `${name}${style.text(': ')}${value}`;
   };
   const title = named(0, ['bold']);
-  const others = header.map((_, i) => i).slice(1);
-  return [title === '' ? '' : style.styled('bold', title), ...others.map((i) => `${style.text('• ')}${named(i, [])}`)].filter((line) => line !== '').join('\n');
+  const others = Array.from({ length: Math.max(header.length, row.length) - 1 }, (_, i) => named(i + 1, []));
+  return [title === '' ? '' : style.styled('bold', title), ...others.map((other) => `${style.text('• ')}${other}`)].filter((line) => line !== '').join('\n');
 };
 
 const printInlines = (inlines: readonly Inline[], style: MarkdownStyle, active: readonly TextStyle[] = []): string => inlines.map((inline) => printInline(inline, style, active)).join('');

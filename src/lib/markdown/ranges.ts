@@ -169,8 +169,8 @@ const readDestination = (text: string, at: number): { readonly url: string; read
   const urlEnd = inAngles === null ? endOfUrl(text, urlStart) : angled.lastIndex;
   if (urlEnd === undefined) return undefined;
   title.lastIndex = urlEnd;
-  if (!title.test(text)) return undefined;
-  return { url: unescapeMarkdown(inAngles?.[1] ?? text.slice(urlStart, urlEnd)), end: title.lastIndex };
+  const url = unescapeMarkdown(inAngles?.[1] ?? text.slice(urlStart, urlEnd));
+  return url !== '' && title.test(text) ? { url, end: title.lastIndex } : undefined;
 };
 
 const skipSpace = (text: string, at: number): number => {

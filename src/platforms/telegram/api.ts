@@ -40,8 +40,9 @@ const attempt = async <T>(facts: CallFacts, signal: AbortSignal, run: () => Prom
 export const openApi = async (options: TelegramOptions): Promise<TelegramApi> => {
   const grammy = await import('grammy');
   const root = apiRoot(options);
-  const transport = newTransport(root, options.request_timeout_seconds * 1000);
-  const patient = newTransport(root, (options.poll_timeout_seconds + options.request_timeout_seconds) * 1000);
+  const silenceMs = options.request_timeout_seconds * 1000;
+  const transport = newTransport({ root, silenceMs, proxyUrl: options.proxy_url });
+  const patient = newTransport({ root, silenceMs: silenceMs + options.poll_timeout_seconds * 1000, proxyUrl: options.proxy_url });
   const calls = new grammy.Api(options.token, { apiRoot: root, fetch: transport.fetch });
   const polls = new grammy.Api(options.token, { apiRoot: root, fetch: patient.fetch });
 

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PlatformError } from '../../core/errors.ts';
 import type { PlatformErrorCode } from '../../core/errors.ts';
@@ -7,7 +10,7 @@ import type { Adapter } from '../contract.ts';
 import { menuCommands } from './menu.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
-import { message, never, openAccount, runAccount, toChat } from './test-account.ts';
+import { message, never, openAccount, runAccount, toChat } from '../../../test/support/telegram-account.ts';
 
 let simulator: TelegramSimulator;
 let adapter: Adapter;
@@ -82,6 +85,7 @@ describe('signs', () => {
     for (const threadId of ['9', '1']) await adapter.typing?.show(toChat('-100', { threadId }), never);
     await adapter.typing?.show(toChat('7'), never);
     assert.deepEqual(simulator.typing(), ['-100', '-100', '7']);
+    assert.deepEqual(simulator.log.map(({ params }) => params['message_thread_id']), [9, 1, undefined]);
     assert.equal(adapter.typing?.everyMs, 4000);
   });
 
@@ -150,6 +154,21 @@ describe('files of events', () => {
     await rejectsWith(read(media), 'too_large');
     const { sizeBytes: _unknown, ...unsized } = media;
     await rejectsWith(read(unsized), 'too_large');
+  });
+
+  it('that turn out larger than they were said to be are cut off', async () => {
+    const chunk = Buffer.alloc(1024 * 1024);
+    const server = createServer(async (request, response) => {
+      if (request.url?.endsWith('getFile')) return void response.end(JSON.stringify({ ok: true, result: { file_id: 'f', file_unique_id: 'u', file_size: 5, file_path: 'a' } }));
+      for (let index = 0; index < 30 && !response.destroyed; index += 1) if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { adapter: deceived } = await openAccount(simulator, { base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    adapter = deceived;
+    await rejectsWith(read({ kind: 'document', mime: 'a/b', ref: { file_id: 'f' } }), 'too_large');
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it('that Telegram has no more are not found', async () => {

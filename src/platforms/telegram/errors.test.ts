@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import vectors from '../../../test/vectors/send-errors.json' with { type: 'json' };
 import type { PlatformErrorCode } from '../../core/errors.ts';
 import { classifyDescription, toPlatformError } from './errors.ts';
 import { TransportError } from './transport.ts';
 
-interface Vectors {
-  readonly cases: readonly { readonly id: string; readonly in: string; readonly out: { readonly kind: string; readonly whole_chat_dead: boolean } }[];
-}
-
-const vectors = JSON.parse(readFileSync(new URL('../../../test/vectors/send-errors.json', import.meta.url), 'utf8')) as Vectors;
-
-const codeOf = ({ kind, whole_chat_dead }: Vectors['cases'][number]['out']): string => {
+const codeOf = ({ kind, whole_chat_dead }: (typeof vectors.cases)[number]['out']): string => {
   if (kind === 'unknown') return 'rejected';
   return kind === 'not_found' && whole_chat_dead ? 'chat_gone' : kind;
 };

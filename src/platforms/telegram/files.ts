@@ -4,9 +4,10 @@ import type { Media } from '../contract.ts';
 import type { TelegramApi } from './api.ts';
 import { classifyDescription } from './errors.ts';
 import { maxUploadBytes } from './uploads.ts';
+import { record, text } from './wire.ts';
 
 /** The public Bot API gives out nothing larger. */
-export const maxDownloadBytes = 20 * 1024 * 1024;
+const maxDownloadBytes = 20 * 1024 * 1024;
 
 const tooLarge = (): PlatformError => new PlatformError('too_large', `the file has more than ${maxDownloadBytes} bytes`);
 
@@ -30,7 +31,7 @@ async function* bounded(response: IncomingMessage, signal: AbortSignal): AsyncGe
     const expected = announced(response);
     for await (const chunk of response) {
       bytes += chunk.byteLength;
-      if (bytes > maxDownloadBytes) throw tooLarge();
+      
       yield chunk;
     }
     if (expected !== undefined && bytes < expected) throw new PlatformError('unavailable', 'the download ended early');
@@ -60,8 +61,9 @@ export const newMedia = (api: TelegramApi): Media => ({
   maxUploadBytes,
   async open(media, signal) {
     if ((media.sizeBytes ?? 0) > maxDownloadBytes) throw tooLarge();
-    const file = await api.repeatable('account', signal, (raw, s) => raw.getFile({ file_id: String(media.ref['file_id']) }, s));
-    if (file.file_path === undefined) throw gone();
-    return streamOf(bounded(await api.openFile(file.file_path, signal), signal));
+    const file = record(await api.repeatable('account', signal, (raw, s) => raw.getFile({ file_id: String(media.ref['file_id']) }, s)));
+    const path = text(file?.['file_path']);
+    if (path === undefined) throw gone();
+    return streamOf(bounded(await api.openFile(path, signal), signal));
   },
 });

@@ -10,8 +10,14 @@ const escapeUrl = (url: string): string => url.replace(/[)\\]/g, '\\$&');
 
 const marks: Readonly<Record<TextStyle, string>> = { bold: '*', italic: '_', strike: '~', spoiler: '||' };
 
-/** Telegram silently drops other links; their address is shown instead. */
-const linkable = /^(?:https?|tg|mailto|tel):\S/i;
+/** Other links are silently dropped by Telegram, so their address is shown. */
+const linkable = /^(?:https?:\/\/[^\s/?#]+\.[^\s/?#]|tg:\/\/)\S*$/i;
+
+/** A link as words: its label, and its address unless that is the label. */
+const spelledOut = (label: string, url: string, text: (words: string) => string): string => {
+  const address = text(url.replace(/^(?:mailto|tel):/i, ''));
+  return address === '' || address === label ? label : `${label} ${text('(')}${address}${text(')')}`;
+};
 
 const rule = '———';
 
@@ -20,8 +26,8 @@ const markdownV2: MarkdownStyle = {
   styled: (style, inner) => `${marks[style]}${inner}${marks[style]}`,
   code: (source) => `\`${escapeCode(source)}\``,
   link: (label, url, bare) => {
-    if (bare || url === '') return label;
-    return linkable.test(url) ? `[${label}](${escapeUrl(url)})` : `${label} ${escapeText(`(${url})`)}`;
+    if (bare) return label;
+    return linkable.test(url) ? `[${label}](${escapeUrl(url)})` : spelledOut(label, url, escapeText);
   },
   codeBlock: (source, language) => `\`\`\`${language.replace(/[^\w+#.-]/g, '')}\n${escapeCode(source)}\`\`\``,
   quote: (inner) => `>${inner.replaceAll('\n', '\n>')}`,
@@ -29,14 +35,16 @@ const markdownV2: MarkdownStyle = {
   rule,
 };
 
+const asIs = (text: string): string => text;
+
 const shown: MarkdownStyle = {
-  text: (words) => words,
+  text: asIs,
   styled: (_style, inner) => inner,
-  code: (source) => source,
-  link: (label, url, bare) => (bare || url === '' || linkable.test(url) ? label : `${label} (${url})`),
-  codeBlock: (source) => source,
-  quote: (inner) => inner,
-  heading: (inner) => inner,
+  code: asIs,
+  link: (label, url, bare) => (bare || linkable.test(url) ? label : spelledOut(label, url, asIs)),
+  codeBlock: asIs,
+  quote: asIs,
+  heading: asIs,
   rule,
 };
 

@@ -1,6 +1,7 @@
 import type { ReactionType } from 'grammy/types';
 import { PlatformError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 import type { Adapter, AdapterContext, Choices, Identity, Platform, Reactions, Threads, Typing } from '../contract.ts';
 import { requireMessage, typingAddressOf } from './address.ts';
 import { openApi } from './api.ts';
@@ -17,26 +18,31 @@ import { forgetProgress } from './progress.ts';
 import { poll } from './receive.ts';
 import { newSend } from './send.ts';
 import { newWebhook } from './webhook.ts';
+import { integer, readUser, record } from './wire.ts';
 
 const identify = async (api: TelegramApi, signal: AbortSignal): Promise<Identity> => {
-  const me = await api.repeatable('account', signal, (raw, s) => raw.getMe(s));
-  return { id: String(me.id), name: me.first_name, ...(me.username !== undefined && { handle: me.username }) };
+  const me = readUser(await api.repeatable('account', signal, (raw, s) => raw.getMe(s)));
+  if (me === undefined) throw new PlatformError('unavailable', 'getMe: the answer is not a user');
+  return { id: String(me.id), name: me.name ?? String(me.id), ...(me.username !== undefined && { handle: me.username }) };
 };
 
 const maxTopicName = 128;
 
 /** A topic in a forum, or in a direct chat whose bot has topics enabled. */
-const newThreads = (api: TelegramApi): Threads => ({
+const newThreads = (api: TelegramApi, log: Logger): Threads => ({
   async open(chat, name, signal) {
     if (chat.chatType === 'channel') return undefined;
     const title = name.trim().slice(0, maxTopicName).toWellFormed() || 'Topic';
+    const { replyTo: _elsewhere, ...place } = chat;
     try {
-      const topic = await api.once(signal, (raw, s) => raw.createForumTopic({ chat_id: chat.chatId, name: title }, s));
-      const { replyTo: _elsewhere, ...place } = chat;
-      return { ...place, threadId: String(topic.message_thread_id) };
+      const topic = record(await api.once(signal, (raw, s) => raw.createForumTopic({ chat_id: chat.chatId, name: title }, s)));
+      const threadId = integer(topic?.['message_thread_id']);
+      if (threadId === undefined) throw new PlatformError('unknown_outcome', 'createForumTopic: the answer has no thread');
+      return { ...place, threadId: String(threadId) };
     } catch (error) {
-      if (error instanceof PlatformError && error.code === 'unsupported') return undefined;
-      throw error;
+      if (!(error instanceof PlatformError) || (error.code !== 'unsupported' && error.code !== 'rejected')) throw error;
+      log.info({ chatId: chat.chatId, reason: error.message }, 'telegram.thread.refused');
+      return undefined;
     }
   },
 });
@@ -88,7 +94,7 @@ const open = async ({ account, options, log, data }: AdapterContext<TelegramOpti
     typing: newTyping(api),
     choices: newChoices(api),
     media: newMedia(api),
-    threads: newThreads(api),
+    threads: newThreads(api, log),
     menu: newMenu(api),
     ...(options.reactions && { reactions: newReactions(api) }),
     ...(webhook !== undefined && { webhook: webhook.webhook }),

@@ -21,6 +21,10 @@ export const telegramOptions = z
       .url({ protocol: /^https?$/ })
       .default('https://api.telegram.org')
       .meta({ description: 'Root of the Bot API, for a server of your own' }),
+    proxy_url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .meta({ env: 'TELEGRAM_PROXY', description: 'HTTP proxy through which Telegram is reached' }),
     webhook_url: z
       .url({ protocol: /^https?$/ })
       .optional()

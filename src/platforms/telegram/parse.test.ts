@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { InboundEvent } from '../../core/message.ts';
+import recorded from './fixtures/recorded.json' with { type: 'json' };
 import { telegramOptions } from './options.ts';
 import { newParser } from './parse.ts';
 
@@ -289,11 +289,6 @@ describe('other updates', () => {
 });
 
 describe('anything', () => {
-  const recorded = JSON.parse(readFileSync(new URL('fixtures/recorded.json', import.meta.url), 'utf8')) as {
-    bot: { id: string; username: string };
-    updates: Record<string, unknown>;
-  };
-
   it('recorded on the real platform is understood', () => {
     const parse = newParser({ account: 'telegram', identity: { id: recorded.bot.id, name: 'x', handle: recorded.bot.username }, options: telegramOptions.parse({ token: '1:a' }) });
     const texts = Object.values(recorded.updates).map((update) => {

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../core/errors.ts';
+import type { PlatformErrorCode } from '../../core/errors.ts';
 import type { AccountData } from '../contract.ts';
 import { integer, list, record, text } from './wire.ts';
 
@@ -21,6 +22,13 @@ const readProgress = (value: string | undefined): Progress => {
 
 const isFinal = (error: unknown): boolean => error instanceof PlatformError && error.rule.retry === 'never';
 
+/** Without its memory a message must not count as sent: what is shown already could be shown again. */
+const otherwise =
+  (code: PlatformErrorCode) =>
+  (cause: unknown): never => {
+    throw new PlatformError(code, 'the progress of the message could not be stored', { cause });
+  };
+
 export interface Progressing {
   readonly data: AccountData;
   readonly key: string;
@@ -39,18 +47,18 @@ export const resumable = async <Step>(
   const [only] = steps;
   if (only !== undefined && steps.length === 1) return run(only, 0);
   const name = `${prefix}${key}`;
-  const done = [...readProgress(await data.get(name)).done];
+  const done = [...readProgress(await data.get(name).catch(otherwise('unavailable'))).done];
   try {
     for (const [index, step] of steps.entries()) {
       if (index < done.length) continue;
       done.push(await run(step, index));
-      if (index < steps.length - 1) await data.set(name, JSON.stringify({ atMs: nowMs, done } satisfies Progress));
+      if (index < steps.length - 1) await data.set(name, JSON.stringify({ atMs: nowMs, done } satisfies Progress)).catch(otherwise('unknown_outcome'));
     }
   } catch (error) {
-    if (isFinal(error)) await data.remove(name);
+    if (isFinal(error)) await data.remove(name).catch(otherwise('unknown_outcome'));
     throw error;
   }
-  await data.remove(name);
+  await data.remove(name).catch(otherwise('unknown_outcome'));
   return done.flat();
 };
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PlatformError } from '../../core/errors.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
-import { eventually, openAccount, runAccount, testInbox } from './test-account.ts';
+import { eventually, openAccount, runAccount, testInbox } from '../../../test/support/telegram-account.ts';
 
 const dm = (text: string, senderId = '7') => ({ chatId: senderId, chatType: 'dm' as const, senderId, text });
 

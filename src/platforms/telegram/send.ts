@@ -15,7 +15,7 @@ import type { Upload } from './uploads.ts';
 const maxCaption = 1024;
 
 /** One call to Telegram; `text` says that the words of the message go with it. */
-export interface Part {
+interface Part {
   readonly uploads: readonly Upload[];
   readonly text: boolean;
   readonly choices: boolean;
@@ -25,7 +25,7 @@ export interface Part {
  * Cuts a message into the calls that show it. The words are the first file's caption where they fit, and come after the
  * files otherwise. An album carries no buttons.
  */
-export const planParts = (message: OutboundMessage, uploads: readonly Upload[]): readonly Part[] => {
+const planParts = (message: OutboundMessage, uploads: readonly Upload[]): readonly Part[] => {
   const hasText = message.text.trim() !== '';
   const hasChoices = (message.choices?.length ?? 0) > 0;
   const groups = hasChoices && !hasText ? uploads.map((upload) => [upload]) : intoAlbums(uploads);

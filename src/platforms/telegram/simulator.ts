@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { systemClock } from '../../lib/clock.ts';
 import type { PlatformSimulator, SimulatedMessage } from '../simulator.ts';
+import recorded from './fixtures/recorded.json' with { type: 'json' };
 import { newFaults } from './simulator/faults.ts';
 import { press, reactTo, rewrite, speak } from './simulator/people.ts';
 import { Refusal } from './simulator/refusal.ts';
@@ -8,6 +8,7 @@ import { startServer } from './simulator/server.ts';
 import type { BotApiServer, CallRecord, ServerContext } from './simulator/server.ts';
 import { historyLimit } from './simulator/updates.ts';
 import { newWorld } from './simulator/world.ts';
+import type { World } from './simulator/world.ts';
 import type { Json } from './wire.ts';
 
 export interface TelegramSimulatorOptions {
@@ -27,6 +28,8 @@ export interface TelegramSimulator extends PlatformSimulator {
   readonly bot: { readonly id: number; readonly username: string };
   /** Calls in the order they came. */
   readonly log: readonly CallRecord[];
+  /** Told about each call as it comes in, before it has an effect. */
+  onCall(listener: (call: CallRecord) => void): void;
   /** Calls that Telegram's own description does not allow; a test wants none. */
   violations(): readonly string[];
   /** Puts any update into the queue; answers its id. */
@@ -50,17 +53,24 @@ export interface TelegramSimulator extends PlatformSimulator {
   goOnline(): Promise<void>;
 }
 
-const recorded = JSON.parse(readFileSync(new URL('fixtures/recorded.json', import.meta.url), 'utf8')) as { readonly updates: Readonly<Record<string, unknown>> };
-
 const fixtures = Object.entries(recorded.updates).map(([name, payload]) => ({ name, payload }));
 
 const defaultToken = '7000000001:simulated-token-AAAAAAAAAAAAAAAAAAAAAA';
 const webhookSecret = 'simulated-webhook-secret';
 
-const telegramControls = ({ world, log, violations }: ServerContext, server: BotApiServer) => ({
-  bot: world.bot,
-  log,
-  violations: () => violations,
+const telegramControls = (context: ServerContext, server: BotApiServer) => ({
+  bot: context.world.bot,
+  log: context.log,
+  onCall(listener: (call: CallRecord) => void) {
+    context.onCall = listener;
+  },
+  violations: () => context.violations,
+  ...worldControls(context.world),
+  goOffline: () => server.goOffline(),
+  goOnline: () => server.goOnline(),
+});
+
+const worldControls = (world: World) => ({
   deliver: (content: Json) => world.updates.push(content).update_id,
   edit: (chatId: string, messageId: string, text: string) => world.updates.push(rewrite(world, chatId, messageId, text)).update_id,
   react: ({ emoji, added, ...where }: Parameters<TelegramSimulator['react']>[0]) => world.updates.push(reactTo(world, { ...where, data: emoji }, added)).update_id,
@@ -77,8 +87,6 @@ const telegramControls = ({ world, log, violations }: ServerContext, server: Bot
   topics: (chatId: string) => world.chats.get(chatId).topics,
   commands: () => world.commands,
   callbackAnswers: () => world.callbackAnswers,
-  goOffline: () => server.goOffline(),
-  goOnline: () => server.goOnline(),
 });
 
 /** Only an account that receives by webhook is called, and has calls that can be forged. */

@@ -1,8 +1,10 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
+import { TLSSocket } from 'node:tls';
 import { record } from './wire.ts';
 
 /** How far a failed call got. Only `connecting` proves that Telegram never saw it. */
@@ -61,10 +63,22 @@ const readAnswer = async (response: IncomingMessage): Promise<unknown> => {
   return parseAnswer(body, response.statusCode ?? 0);
 };
 
-/** Kept-alive connections to one root. `silenceMs` is how long a call may go without a byte in either direction. */
-export const newTransport = (root: string, silenceMs: number): Transport => {
+/** Through a proxy a connection is handed over when its handshake is already done. */
+const isReady = (socket: Socket): boolean => (socket instanceof TLSSocket ? socket.getFinished() !== undefined : !socket.connecting);
+
+export interface TransportOptions {
+  readonly root: string;
+  /** How long a call may go without a byte in either direction. */
+  readonly silenceMs: number;
+  readonly proxyUrl?: string | undefined;
+}
+
+/** Kept-alive connections to one root. */
+export const newTransport = ({ root, silenceMs, proxyUrl }: TransportOptions): Transport => {
   const secure = root.startsWith('https:');
-  const agent = secure ? new HttpsAgent({ keepAlive: true, timeout: idleConnectionMs }) : new HttpAgent({ keepAlive: true, timeout: idleConnectionMs });
+  const proxyEnv = proxyUrl === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } };
+  const agentOptions = { keepAlive: true, timeout: idleConnectionMs, ...proxyEnv };
+  const agent = secure ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
   const request = secure ? httpsRequest : httpRequest;
 
   const open = (url: string, call: Call): Promise<IncomingMessage> =>
@@ -76,7 +90,7 @@ export const newTransport = (root: string, silenceMs: number): Transport => {
       const outgoing = request(url, options, resolve);
       const abort = (): void => void outgoing.destroy(new TransportError(phase, 'aborted'));
       outgoing.on('socket', (socket) => {
-        if (outgoing.reusedSocket || (!secure && !socket.connecting)) phase = 'sent';
+        if (outgoing.reusedSocket || isReady(socket)) phase = 'sent';
         else socket.once(secure ? 'secureConnect' : 'connect', () => (phase = 'sent'));
       });
       outgoing.on('timeout', () => outgoing.destroy(new TransportError(phase, 'timed out')));

@@ -3,7 +3,7 @@ import { PlatformError } from '../../core/errors.ts';
 import type { OutboundMedia } from '../../core/message.ts';
 
 /** What Telegram can show a file as. */
-export type Shape = 'photo' | 'video' | 'animation' | 'audio' | 'voice' | 'sticker' | 'document';
+type Shape = 'photo' | 'video' | 'animation' | 'audio' | 'voice' | 'sticker' | 'document';
 
 export interface Upload {
   readonly shape: Shape;
@@ -25,7 +25,7 @@ const shownAs: Readonly<Record<Exclude<Shape, 'document'>, RegExp>> = {
   sticker: /^(?:image\/webp|video\/webm|application\/x-tgsticker)$/,
 };
 
-export const shapeOf = (media: Pick<OutboundMedia, 'kind' | 'mime'>, sizeBytes: number): Shape => {
+const shapeOf = (media: Pick<OutboundMedia, 'kind' | 'mime'>, sizeBytes: number): Shape => {
   if (media.kind === 'document') return 'document';
   const mime = media.mime.toLowerCase().split(';', 1)[0]?.trim() ?? '';
   if (media.kind === 'photo' && mime === 'image/gif') return 'animation';

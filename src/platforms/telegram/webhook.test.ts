@@ -4,11 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { getRequestListener } from '@hono/node-server';
 import { PlatformError } from '../../core/errors.ts';
+import { manualClock } from '../../lib/clock.ts';
+import { silentLogger } from '../../lib/logger.ts';
 import type { Adapter } from '../contract.ts';
+import { openApi } from './api.ts';
 import { telegramOptions } from './options.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
-import { eventually, openAccount, runAccount, testInbox } from './test-account.ts';
+import { eventually, never, openAccount, runAccount, testInbox } from '../../../test/support/telegram-account.ts';
+import type { Running, TestInbox } from '../../../test/support/telegram-account.ts';
+import { newWebhook } from './webhook.ts';
 
 let simulator: TelegramSimulator;
 let adapter: Adapter;
@@ -23,6 +28,13 @@ afterEach(async () => {
 });
 
 const said = { chatId: '7', chatType: 'dm' as const, senderId: '7', text: 'hello' };
+
+/** Runs the account and waits until Telegram knows its address. */
+const runRegistered = async (inbox?: TestInbox): Promise<Running> => {
+  const running = await runAccount(adapter, inbox);
+  await eventually(() => simulator.log.some(({ method, status }) => method === 'setWebhook' && status === 200));
+  return running;
+};
 
 const post = async (signed: boolean, body?: string | ReadableStream): Promise<number> => {
   const call = simulator.webhook?.(said, signed);
@@ -47,7 +59,7 @@ const tellTelegramWhere = async (): Promise<AsyncDisposable> => {
 describe('a webhook', () => {
   it('is registered with its secret and receives what people say, in order', async () => {
     await using _server = await tellTelegramWhere();
-    const { inbox, stop } = await runAccount(adapter);
+    const { inbox, stop } = await runRegistered();
     for (const text of ['one', 'two', 'three']) await simulator.say({ ...said, text });
     await inbox.reached(3);
     assert.deepEqual(inbox.events.map(({ text }) => text), ['one', 'two', 'three']);
@@ -66,7 +78,7 @@ describe('a webhook', () => {
       failures -= 1;
       if (failures >= 0) throw new Error('disk full');
     };
-    const { stop } = await runAccount(adapter, inbox);
+    const { stop } = await runRegistered(inbox);
     await simulator.say(said);
     await inbox.reached(1);
     await eventually(() => simulator.acknowledged() === 1);
@@ -75,7 +87,7 @@ describe('a webhook', () => {
   });
 
   it('refuses a wrong secret before it reads the body', async () => {
-    const { inbox, stop } = await runAccount(adapter);
+    const { inbox, stop } = await runRegistered();
     let read = false;
     const body = new ReadableStream({
       pull(controller) {
@@ -95,28 +107,34 @@ describe('a webhook', () => {
 
   it('answers 503 while nobody runs it', async () => {
     assert.equal(await post(true), 503);
-    const { stop } = await runAccount(adapter);
+    const { stop } = await runRegistered();
     await stop();
     assert.equal(await post(true), 503);
   });
 
   it('refuses what is no JSON or too large, and skips what is no update', async () => {
-    const { stop } = await runAccount(adapter);
+    const { stop } = await runRegistered();
     assert.equal(await post(true, 'nonsense'), 400);
     assert.equal(await post(true, JSON.stringify('x'.repeat(5 * 1024 * 1024))), 413);
     assert.equal(await post(true, JSON.stringify({ hologram: 1 })), 200);
     await stop();
   });
 
-  it('that somebody else has replaced is a conflict', async () => {
-    await fetch(`${simulator.baseUrl}/bot${simulator.token}/getMe`);
-    simulator.fail({ what: 'identify', fault: { type: 'delay', ms: 0 } });
-    const running = runAccount(adapter);
-    await eventually(() => simulator.log.some(({ method }) => method === 'setWebhook'));
-    await fetch(`${simulator.baseUrl}/bot${simulator.token}/setWebhook`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ url: 'https://elsewhere.test/' }) });
-    const second = await running;
-    const outcome = await Promise.race([second.ended.catch((error: unknown) => error), second.stop().then(() => 'stopped')]);
-    assert.ok(outcome === 'stopped' || (outcome instanceof PlatformError && outcome.code === 'conflict'));
+  it('asks Telegram every minute whether it still stands, and reports a replaced one as a conflict', async () => {
+    const options = telegramOptions.parse(simulator.options);
+    const clock = manualClock();
+    const inbox = testInbox();
+    const receiving = { api: await openApi(options), inbox, clock, log: silentLogger, parse: () => ({ skip: 'unused' }), pollTimeoutSeconds: 1 };
+    const ended = newWebhook({ url: options.webhook_url ?? '', secret: options.webhook_secret ?? '' }).run(receiving, never);
+    ended.catch(() => undefined);
+    await eventually(() => clock.waiting() === 1);
+    assert.equal(inbox.aliveCount(), 1);
+    await clock.advance(60_000);
+    await eventually(() => clock.waiting() === 1 && inbox.aliveCount() === 2);
+    const elsewhere = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ url: 'https://elsewhere.test/' }) };
+    await fetch(`${simulator.baseUrl}/bot${simulator.token}/setWebhook`, elsewhere);
+    await clock.advance(60_000);
+    await assert.rejects(ended, (error) => error instanceof PlatformError && error.code === 'conflict');
   });
 
   it('needs a secret to be configured at all', () => {

@@ -6,7 +6,7 @@ import type { Webhook } from '../contract.ts';
 import { updateKinds } from './parse.ts';
 import { take } from './receive.ts';
 import type { Receiving } from './receive.ts';
-import { integer, record } from './wire.ts';
+import { integer, record, text } from './wire.ts';
 
 export interface WebhookOptions {
   readonly url: string;
@@ -61,11 +61,11 @@ export const newWebhook = ({ url, secret }: WebhookOptions): WebhookReceiver => 
       raw.setWebhook({ url, secret_token: secret, allowed_updates: updateKinds, drop_pending_updates: false }, s),
     );
 
-  /** A quiet webhook looks like a dead one, so Telegram is asked now and then whether it still knows our address. */
-  const check = async (receiving: Receiving, signal: AbortSignal): Promise<void> => {
-    const info = await receiving.api.repeatable('account', signal, (raw, s) => raw.getWebhookInfo(s));
-    if (info.url !== url) throw new PlatformError('conflict', 'somebody else has changed the webhook of this bot');
+  /** A quiet webhook looks like a dead one, so Telegram is asked now and then which address it knows. */
+  const registeredUrl = async (receiving: Receiving, signal: AbortSignal): Promise<string> => {
+    const info = record(await receiving.api.repeatable('account', signal, (raw, s) => raw.getWebhookInfo(s)));
     receiving.inbox.alive();
+    return text(info?.['url']) ?? '';
   };
 
   return {
@@ -75,10 +75,10 @@ export const newWebhook = ({ url, secret }: WebhookOptions): WebhookReceiver => 
         signal.throwIfAborted();
         current = receiving;
         await register(receiving, signal);
-        for (;;) {
-          await check(receiving, signal);
-          await receiving.clock.sleep(checkEveryMs, signal);
-        }
+        // Compared with what Telegram made of our address, which need not be what we wrote.
+        const ours = await registeredUrl(receiving, signal);
+        for (let known = ours; known === ours; known = await registeredUrl(receiving, signal)) await receiving.clock.sleep(checkEveryMs, signal);
+        throw new PlatformError('conflict', 'somebody else has changed the webhook of this bot');
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {

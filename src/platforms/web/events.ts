@@ -127,6 +127,15 @@ export const openEvents = (deps: EventsDeps, reader: Reader): ReadableStream<Uin
     return ': here\n\n';
   };
 
+  /** Empty only when the stream is over. */
+  const nextNonEmpty = async (): Promise<string> => {
+    for (;;) {
+      if (ended || clock.now() >= endsAtMs) return '';
+      const text = await nextText();
+      if (text !== '') return text;
+    }
+  };
+
   return new ReadableStream<Uint8Array>(
     {
       start(opened) {
@@ -134,8 +143,7 @@ export const openEvents = (deps: EventsDeps, reader: Reader): ReadableStream<Uin
         opened.enqueue(encoder.encode('retry: 1000\n\n'));
       },
       async pull(opened) {
-        let text = '';
-        while (text === '' && !ended && clock.now() < endsAtMs) text = await nextText();
+        const text = await nextNonEmpty();
         if (text !== '') {
           opened.enqueue(encoder.encode(text));
           return;

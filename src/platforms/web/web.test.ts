@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import { openAccountData } from '../../../test/support/account-data.ts';
+import { openStoredData } from '../../../test/support/stored-data.ts';
 import { PlatformError } from '../../core/errors.ts';
 import type { InboundEvent, OutboundMessage } from '../../core/message.ts';
 import { silentLogger } from '../../lib/logger.ts';
@@ -40,7 +40,7 @@ const newInbox = () => {
 };
 
 const start = async (folder: string) => {
-  const data = openAccountData(join(folder, 'data.db'));
+  const data = await openStoredData(folder);
   const adapter = await web.open({ account, options: webOptions.parse({ title: 'Test' }), log: silentLogger, data, mediaFolder: folder });
   const gateway = newInbox();
   const stopping = new AbortController();
@@ -67,7 +67,7 @@ const start = async (folder: string) => {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-      data[Symbol.dispose]();
+      await data[Symbol.asyncDispose]();
     },
   };
 };
@@ -85,19 +85,21 @@ const outbound = (key: string, text: string, more: Partial<OutboundMessage> = {}
 
 const post = (url: string, body: unknown) => fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
-/** Follows the stream until `enough` says so. */
-const follow = async (url: string, enough: (frames: readonly (JournalFrame | LiveFrame)[]) => boolean, headers: Readonly<Record<string, string>> = {}) => {
+type Frame = JournalFrame | LiveFrame;
+
+/** Follows the stream until `enough` says so; it is asked with every frame. */
+const follow = async (url: string, enough: (frames: readonly Frame[]) => boolean, headers: Readonly<Record<string, string>> = {}): Promise<readonly Frame[]> => {
   const answer = await fetch(url, { headers });
-  const frames: (JournalFrame | LiveFrame)[] = [];
+  const frames: Frame[] = [];
   for await (const event of readServerEvents(answer.body ?? assert.fail('no stream'))) {
-    frames.push(JSON.parse(event.data) as JournalFrame | LiveFrame);
+    frames.push(JSON.parse(event.data) as Frame);
     if (enough(frames)) break;
   }
   return frames;
 };
 
-const isReady = (frames: readonly (JournalFrame | LiveFrame)[]): boolean => frames.some((frame) => 'type' in frame && frame.type === 'ready');
-const texts = (frames: readonly (JournalFrame | LiveFrame)[]): string[] => frames.flatMap((frame) => ('entry' in frame && 'text' in frame.entry ? [frame.entry.text] : []));
+const isReady = (frames: readonly Frame[]): boolean => frames.some((frame) => 'type' in frame && frame.type === 'ready');
+const texts = (frames: readonly Frame[]): string[] => frames.flatMap((frame) => ('entry' in frame && 'text' in frame.entry ? [frame.entry.text] : []));
 
 test('a message is shown to every tab and reaches the gateway once, however often it is posted', () =>
   withFolder(async (folder) => {
@@ -177,9 +179,12 @@ test('live edits are shown as they grow and stored only when final', () =>
     const edits = page.adapter.edits ?? assert.fail('no edits');
     const { messageIds } = await page.adapter.send(outbound('key-1', 'The'), signal);
     const id = messageIds[0] ?? assert.fail('no id');
-    const watching = follow(`${page.url}/events?after=0`, (frames) => frames.some((frame) => 'entry' in frame && frame.entry.type === 'edit'));
-    await follow(`${page.url}/events?after=0`, isReady);
-    await delay(50);
+    const ready = Promise.withResolvers<void>();
+    const watching = follow(`${page.url}/events?after=0`, (frames) => {
+      if (isReady(frames)) ready.resolve();
+      return frames.some((frame) => 'entry' in frame && frame.entry.type === 'edit');
+    });
+    await ready.promise;
     await edits.edit(id, outbound('key-1', 'The quick'), false, signal);
     await edits.edit(id, outbound('key-1', 'The quick brown'), false, signal);
     const joined = await follow(`${page.url}/events?after=1`, isReady);
@@ -208,7 +213,8 @@ test('editing or removing a message that does not exist is not_found', () =>
 test('a reader that comes back with its cursor gets what it missed and nothing twice', () =>
   withFolder(async (folder) => {
     await using page = await start(folder);
-    for (let i = 1; i <= 250; i += 1) await page.adapter.send(outbound(`key-${i}`, `Text ${i}`), signal);
+    await Promise.all(Array.from({ length: 248 }, (_, i) => page.adapter.send(outbound(`key-${i}`, 'Early'), signal)));
+    for (const i of [249, 250]) await page.adapter.send(outbound(`key-${i}`, `Text ${i}`), signal);
     assert.equal(texts(await follow(`${page.url}/events?after=0`, isReady)).length, 250);
     assert.deepEqual(texts(await follow(`${page.url}/events?after=248`, isReady)), ['Text 249', 'Text 250']);
     assert.deepEqual(texts(await follow(`${page.url}/events?after=0`, isReady, { 'last-event-id': '249' })), ['Text 250']);
@@ -224,8 +230,7 @@ test('a reader that takes nothing is cut off when too much waits for it', () =>
     const reader = answer.body?.getReader() ?? assert.fail('no stream');
     await reader.read();
     await follow(`${page.url}/events?after=0`, isReady);
-    let sent = 0;
-    for (; sent < 3000; sent += 1) {
+    for (let sent = 0; sent < 3000; sent += 1) {
       await edits.edit(messageIds[0] ?? '', outbound('key-1', `${sent} ${'x'.repeat(16_000)}`), false, signal);
       if (sent % 50 === 0) await delay(1);
     }

@@ -57,7 +57,7 @@ export interface Chats {
 /** Telegram's number of the topic that every forum has. */
 export const generalTopicId = 1;
 
-export const toNumber = (id: unknown): number => {
+const toNumber = (id: unknown): number => {
   const number = Number(id);
   if (!Number.isSafeInteger(number)) throw badRequest('chat not found');
   return number;

@@ -8,8 +8,8 @@ import { badRequest } from './refusal.ts';
 
 export type Params = Json;
 
-export const maxText = 4096;
-export const maxCaption = 1024;
+const maxText = 4096;
+const maxCaption = 1024;
 
 export interface Words {
   readonly text: string;

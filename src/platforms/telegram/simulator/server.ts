@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import type { Fault } from '../../simulator.ts';
 import type { Json } from '../wire.ts';
 import { classOf } from './faults.ts';
@@ -27,6 +26,8 @@ export interface ServerContext {
   readonly faults: Faults;
   readonly log: CallRecord[];
   readonly violations: string[];
+  /** Told about each call as it comes in, before it has an effect. */
+  onCall?: (call: CallRecord) => void;
 }
 
 export interface BotApiServer extends AsyncDisposable {
@@ -162,6 +163,7 @@ const handle = async (context: ServerContext, request: IncomingMessage, response
   const entry: CallRecord = { method: file === undefined ? rest : 'download', params: body.params, atMs: context.world.clock.now(), status: 0 };
   context.log.push(entry);
   if (context.log.length > logLimit) context.log.splice(0, logLimit / 10);
+  context.onCall?.(entry);
   const exchange = { request, response, method: rest, entry };
   if (token !== context.token) answerRefusal(exchange, /^\d+:[\w-]+$/.test(token) ? new Refusal(401, 'Unauthorized') : new Refusal(404, 'Not Found'));
   else if (file === undefined) await call(context, exchange, body);
@@ -192,11 +194,7 @@ export const startServer = async (context: ServerContext, wantedPort: number): P
   const port = await listen(server, wantedPort);
   return {
     port,
-    async goOffline() {
-      await stop(server);
-      // Clients of this process learn of their broken connections in the next turn of the event loop.
-      await setImmediate();
-    },
+    goOffline: () => stop(server),
     goOnline: async () => void (await listen(server, port)),
     [Symbol.asyncDispose]: () => stop(server),
   };

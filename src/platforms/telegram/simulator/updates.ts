@@ -3,7 +3,7 @@ import { Refusal } from './refusal.ts';
 
 export type Update = Readonly<Record<string, unknown>> & { readonly update_id: number };
 
-export interface PollRequest {
+interface PollRequest {
   readonly offset: number;
   readonly limit: number;
   readonly timeoutMs: number;
@@ -11,7 +11,7 @@ export interface PollRequest {
 }
 
 /** `interrupted`: nothing happened, look again whether a fault was planned. */
-export type PollAnswer = readonly Update[] | 'interrupted';
+type PollAnswer = readonly Update[] | 'interrupted';
 
 /** Telegram's queue of one bot: everything stays until a later offset, or a webhook's 200, confirms it. */
 export interface UpdateQueue {

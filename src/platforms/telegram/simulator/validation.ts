@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import botApi from '../fixtures/bot-api.json' with { type: 'json' };
 import { record } from '../wire.ts';
 import type { CallBody } from './request-body.ts';
 
@@ -9,7 +9,7 @@ interface Description {
   readonly types: Readonly<Record<string, Fields | readonly string[]>>;
 }
 
-const description = JSON.parse(readFileSync(new URL('../fixtures/bot-api.json', import.meta.url), 'utf8')) as Description;
+const description: Description = botApi;
 
 const isScalar = (type: string): boolean => ['Integer', 'Float', 'String', 'Boolean', 'True', 'InputFile'].includes(type);
 

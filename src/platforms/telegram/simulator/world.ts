@@ -7,7 +7,7 @@ import type { UpdateQueue } from './updates.ts';
 import type { WebhookDelivery } from './webhook-delivery.ts';
 import { newWebhookDelivery } from './webhook-delivery.ts';
 
-export interface Bot {
+interface Bot {
   readonly [field: string]: unknown;
   readonly id: number;
   readonly is_bot: true;
@@ -15,7 +15,7 @@ export interface Bot {
   readonly username: string;
 }
 
-export interface Files {
+interface Files {
   add(file: Omit<StoredFile, 'fileId'>): StoredFile;
   get(fileId: string): StoredFile | undefined;
 }

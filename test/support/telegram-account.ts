@@ -1,26 +1,11 @@
 import { tmpdir } from 'node:os';
-import type { InboundEvent, OutboundMessage, Target } from '../../core/message.ts';
-import { capturingLogger } from '../../lib/logger.ts';
-import type { AccountData, Adapter, Inbox } from '../contract.ts';
-import { telegram } from './index.ts';
-import { telegramOptions } from './options.ts';
-import type { TelegramSimulator } from './simulator.ts';
-
-/** An account's data in memory, for tests of this folder. */
-export const memoryData = (): AccountData & { readonly values: Map<string, string> } => {
-  const values = new Map<string, string>();
-  return {
-    values,
-    get: async (key) => values.get(key),
-    set: async (key, value) => void values.set(key, value),
-    remove: async (key) => values.delete(key),
-    list: async (prefix) => [...values].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => ({ key, value })),
-    append: async () => 0,
-    read: async () => [],
-    tail: async () => [],
-    watch: () => ({ [Symbol.dispose]: () => undefined }),
-  };
-};
+import type { InboundEvent, OutboundMessage, Target } from '../../src/core/message.ts';
+import { capturingLogger } from '../../src/lib/logger.ts';
+import type { AccountData, Adapter, Inbox } from '../../src/platforms/contract.ts';
+import { telegram } from '../../src/platforms/telegram/index.ts';
+import { telegramOptions } from '../../src/platforms/telegram/options.ts';
+import type { TelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
+import { openAccountData } from './account-data.ts';
 
 export interface TestInbox extends Inbox {
   /** Accepted events, in the order they became durable. */
@@ -63,14 +48,14 @@ export const testInbox = (): TestInbox => {
 
 export interface TestAccount {
   readonly adapter: Adapter;
-  readonly data: ReturnType<typeof memoryData>;
+  readonly data: AccountData;
   readonly lines: readonly string[];
 }
 
 /** The real adapter, connected to the simulator. */
 export const openAccount = async (simulator: TelegramSimulator, overrides: Readonly<Record<string, unknown>> = {}): Promise<TestAccount> => {
   const { log, lines } = capturingLogger();
-  const data = memoryData();
+  const data = openAccountData(':memory:');
   const options = telegramOptions.parse({ ...simulator.options, ...overrides });
   return { adapter: await telegram.open({ account: 'telegram', options, log, data, mediaFolder: tmpdir() }), data, lines };
 };

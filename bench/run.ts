@@ -1,0 +1,75 @@
+import { availableParallelism } from 'node:os';
+import { Command, Option } from 'commander';
+import { measureContext } from './context.ts';
+import type { ContextPlan } from './context.ts';
+import { measureLatency } from './latency.ts';
+import type { LatencyPlan } from './latency.ts';
+import { measureMemory } from './memory.ts';
+import type { MemoryPlan } from './memory.ts';
+import { printed } from './report.ts';
+import type { Report } from './report.ts';
+import { measureStart } from './start.ts';
+
+interface Plan {
+  readonly latency: LatencyPlan;
+  readonly startTimes: number;
+  readonly memory: MemoryPlan;
+  readonly context: ContextPlan;
+}
+
+const full: Plan = {
+  latency: { loads: [{ chats: 1, messages: 400 }, { chats: 50, messages: 40 }], rounds: 5, warmUp: { chats: 50, messages: 20 } },
+  startTimes: 7,
+  memory: { chats: 50, after: [1000, 5000, 10_000], restMs: 3000 },
+  context: { messages: [100, 100_000], times: 500 },
+};
+
+const quick: Plan = {
+  latency: { loads: [{ chats: 1, messages: 20 }, { chats: 10, messages: 4 }], rounds: 1, warmUp: { chats: 1, messages: 5 } },
+  startTimes: 1,
+  memory: { chats: 5, after: [20, 40], restMs: 100 },
+  context: { messages: [100, 3000], times: 5 },
+};
+
+const parts = ['latency', 'start', 'memory', 'context'] as const;
+type Part = (typeof parts)[number];
+
+interface Options {
+  readonly quick?: true;
+  readonly json?: true;
+  readonly only?: Part;
+}
+
+const examples = `
+Every number stands beside a baseline from the same run: compare ratios, not times of different days.
+
+Examples:
+  npm run bench                       everything, a few minutes
+  npm run bench -- --only latency     one part
+  npm run bench -- --quick --json     a few seconds, to see that it works`;
+
+const measure = async (options: Options): Promise<Report> => {
+  const plan = options.quick === true ? quick : full;
+  const wants = (part: Part): boolean => options.only === undefined || options.only === part;
+  return {
+    node: process.versions.node,
+    cores: availableParallelism(),
+    quick: options.quick === true,
+    ...(wants('latency') && { latency: await measureLatency(plan.latency) }),
+    ...(wants('start') && { start: await measureStart(plan.startTimes) }),
+    ...(wants('memory') && { memory: await measureMemory(plan.memory) }),
+    ...(wants('context') && { context: await measureContext(plan.context) }),
+  };
+};
+
+const options = new Command('bench')
+  .description('Measure the gateway as people start it, against a bot without storage')
+  .option('--quick', 'a few seconds instead of a few minutes')
+  .option('--json', 'print the numbers as JSON')
+  .addOption(new Option('--only <part>', 'measure one part').choices(parts))
+  .addHelpText('after', examples)
+  .parse()
+  .opts<Options>();
+
+const report = await measure(options);
+console.log(options.json === true ? JSON.stringify(report, null, 2) : printed(report));

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { chmod, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError } from '../core/errors.ts';
+import { prepareHome, resolveHome } from './home.ts';
+import { temporaryHome } from './sample-config.ts';
+
+test('the home is HERMES_HOME, or .hermes in the own folder', () => {
+  assert.equal(resolveHome({ HERMES_HOME: '/srv/hermes', HOME: '/home/me' }), '/srv/hermes');
+  assert.equal(resolveHome({ HERMES_HOME: '~/h', HOME: '/home/me' }), '/home/me/h');
+  assert.equal(resolveHome({ HERMES_HOME: ' ', HOME: '/home/me' }), '/home/me/.hermes');
+  assert.equal(resolveHome({}), join(homedir(), '.hermes'));
+});
+
+test('a home that does not exist is made for the owner alone', async () => {
+  await using parent = await temporaryHome();
+  const home = join(parent.path, 'deep', 'home');
+  await prepareHome(home);
+  await prepareHome(home);
+  assert.equal((await stat(home)).mode & 0o777, 0o700);
+});
+
+test('a home that cannot be used is one clear sentence and exit code 78', async () => {
+  await using parent = await temporaryHome();
+  const file = join(parent.path, 'file');
+  await writeFile(file, '');
+  const isClear = (error: unknown): boolean => error instanceof ConfigError && error.exitCode === 78 && /HERMES_HOME/.test(error.message) && !error.message.includes('\n');
+  await assert.rejects(prepareHome(file), isClear);
+  await assert.rejects(prepareHome(join(file, 'below')), isClear);
+});
+
+test('a home that cannot be written is refused', { skip: process.getuid?.() === 0 ? 'root may write everywhere' : false }, async () => {
+  await using parent = await temporaryHome();
+  await chmod(parent.path, 0o500);
+  try {
+    await assert.rejects(prepareHome(parent.path), /cannot be written/);
+    await assert.rejects(prepareHome(join(parent.path, 'below')), /cannot be written/);
+  } finally {
+    await chmod(parent.path, 0o700);
+  }
+});

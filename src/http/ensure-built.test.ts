@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { silentLogger } from '../lib/logger.ts';
+import { ensureBuilt } from './ensure-built.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const copied = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/core/message.ts', 'src/core/ids.ts', 'src/platforms/web', 'tsconfig.json', 'package.json'];
+
+test('the page is built when its sources have changed and only then, whoever starts at the same time', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-build-'));
+  for (const path of copied) await cp(join(root, path), join(folder, path), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const ensure = () => ensureBuilt({ root: folder, log: silentLogger });
+  assert.equal(await ensure(), 'built');
+  assert.equal(await ensure(), 'fresh');
+  const assets = await readdir(join(folder, 'web/dist/assets'));
+  const packed = await Promise.all(assets.map(async (name) => gzipSync(await readFile(join(folder, 'web/dist/assets', name))).length));
+  assert.ok(packed.reduce((sum, bytes) => sum + bytes, 0) < 60_000, String(packed));
+  await writeFile(join(folder, 'web/src/welcome.tsx'), (await readFile(join(folder, 'web/src/welcome.tsx'), 'utf8')).replace('What shall we do?', 'What now?'));
+  assert.deepEqual(new Set(await Promise.all([ensure(), ensure()])), new Set(['built']));
+  assert.equal(await ensure(), 'fresh');
+  assert.deepEqual((await readdir(join(folder, 'web'))).toSorted(), ['dist', 'index.html', 'public', 'src', 'vite.config.ts']);
+  await rm(folder, { recursive: true });
+});
+
+test('no source of the page can turn text into markup', async () => {
+  const entries = await readdir(join(root, 'web/src'), { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
+    assert.equal(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|\beval\b|new Function/.test(text), false, entry.name);
+  }
+});
+
+test('a package without the sources uses the page it came with, or says that there is none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-build-'));
+  assert.equal(await ensureBuilt({ root: folder, log: silentLogger }), 'unavailable');
+  await mkdir(join(folder, 'web/dist'), { recursive: true });
+  await writeFile(join(folder, 'web/dist/index.html'), 'page');
+  assert.equal(await ensureBuilt({ root: folder, log: silentLogger }), 'fresh');
+  await rm(folder, { recursive: true });
+});

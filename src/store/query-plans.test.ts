@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import type { CompiledQuery } from 'kysely';
+import pg from 'pg';
+import { eachStore } from '../../test/support/stores.ts';
+import type { Location } from '../../test/support/stores.ts';
+import { countWaiting, findMessage, inboxCounts, isKnownEvent, oldestOpenMs, openControlItems, turnItems, waitingItems } from './inbox.ts';
+import { laneFacts, laneWaitMs, readyLanes, stopCounts } from './lanes.ts';
+import { failedDeliveries, hasOpenDeliveries, headOfLane } from './outbox.ts';
+import type { Tables } from './schema.ts';
+import { bindingsOf, boundSession, findSession } from './sessions.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import type { Engine, Reading, Store } from './store.ts';
+import { lastUserMessage, newestMessages, pageOfMessages } from './transcripts.ts';
+import { runningTurns, unfinishedTurn } from './turns.ts';
+
+interface HotQuery {
+  readonly name: string;
+  /** The columns that lead to its rows, in the words of SQLite. */
+  readonly by: string;
+  run(db: Reading): Promise<unknown>;
+}
+
+/** What runs for every message, delivery or tick of a gateway, or pages through something long. */
+const hotQueries: readonly HotQuery[] = [
+  { name: 'newestMessages', by: 'session_id=? AND active=?', run: (db) => newestMessages(db, 's', { limit: 50 }) },
+  { name: 'newestMessages, next page', by: 'session_id=? AND active=? AND id<?', run: (db) => newestMessages(db, 's', { limit: 50, beforeId: 1000 }) },
+  { name: 'pageOfMessages', by: 'session_id=? AND active=? AND id>?', run: (db) => pageOfMessages(db, 's', { afterId: 10, limit: 50, activeOnly: false }) },
+  { name: 'lastUserMessage', by: 'session_id=? AND active=?', run: (db) => lastUserMessage(db, 's') },
+  { name: 'waitingItems', by: 'lane=? AND state=? AND class=?', run: (db) => waitingItems(db, 'l', 50) },
+  { name: 'countWaiting', by: 'lane=? AND state=? AND class=?', run: (db) => countWaiting(db, 'l') },
+  { name: 'openControlItems', by: 'state=? AND class=?', run: (db) => openControlItems(db, 50) },
+  { name: 'isKnownEvent', by: 'native_id=? AND account=? AND chat_id=? AND kind=?', run: (db) => isKnownEvent(db, { account: 'a', chatId: 'c', nativeId: 'n', kind: 'message' }) },
+  { name: 'findMessage', by: 'native_id=? AND account=? AND chat_id=? AND kind=?', run: (db) => findMessage(db, { account: 'a', chatId: 'c', nativeId: 'n' }) },
+  { name: 'turnItems', by: 'turn_id=?', run: (db) => turnItems(db, 1) },
+  { name: 'inboxCounts', by: 'state=?', run: inboxCounts },
+  { name: 'oldestOpenMs', by: 'state=?', run: oldestOpenMs },
+  { name: 'headOfLane', by: 'lane=? AND state=?', run: (db) => headOfLane(db, 'l') },
+  { name: 'hasOpenDeliveries', by: 'lane=? AND state=?', run: (db) => hasOpenDeliveries(db, 'l') },
+  { name: 'failedDeliveries', by: 'state=?', run: (db) => failedDeliveries(db, 10) },
+  { name: 'readyLanes', by: 'has_work=? AND kind=? AND ready_at<?', run: (db) => readyLanes(db, 'turn', 10) },
+  { name: 'laneFacts', by: 'lane=?', run: (db) => laneFacts(db, 'l') },
+  { name: 'laneWaitMs', by: 'lane=?', run: (db) => laneWaitMs(db, 'l') },
+  { name: 'stopCounts', by: 'owner=?', run: (db) => stopCounts(db, 'o') },
+  { name: 'boundSession', by: 'session_key=?', run: (db) => boundSession(db, 'k') },
+  { name: 'bindingsOf', by: 'session_id=?', run: (db) => bindingsOf(db, 's') },
+  { name: 'findSession', by: 'id=?', run: (db) => findSession(db, 's') },
+  { name: 'unfinishedTurn', by: 'state=? AND lane=?', run: (db) => unfinishedTurn(db, 'l') },
+  { name: 'runningTurns', by: 'state=?', run: runningTurns },
+];
+
+/** A scan of a whole table or index, or a sort of everything found. */
+const sqliteOffence = /^SCAN (?!heads)|TEMP B-TREE FOR ORDER BY/m;
+/** The same, where an index without a condition is a scan too. */
+const postgresOffence = /Seq Scan|Sort Key|Index (?:Only )?Scan [^\n]*\n(?! *Index Cond)/;
+
+interface Explained {
+  readonly reading: Reading;
+  readonly queries: CompiledQuery[];
+  explain(query: CompiledQuery): Promise<string>;
+  close(): Promise<void>;
+}
+
+const explainSqlite = (path: string): Explained => {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const queries: CompiledQuery[] = [];
+  const q = new Kysely<Tables>({ dialect: sqliteDialect(db, { transactionsOnly: false }), log: (event) => void queries.push(event.query) });
+  return {
+    reading: { engine: 'sqlite', q, now: sql<number>`${1}` },
+    queries,
+    explain: async (query) => {
+      const rows = db.prepare(`explain query plan ${query.sql}`).all(...(query.parameters as string[]));
+      return rows.map((row) => String(row['detail'])).join('\n');
+    },
+    close: async () => db.close(),
+  };
+};
+
+const explainPostgres = (url: string, analyze: boolean): Explained => {
+  // With scans and sorts as a last resort, a plan that still has one cannot do without.
+  const options = '-c enable_seqscan=off -c enable_sort=off -c enable_bitmapscan=off';
+  const pool = new pg.Pool({ connectionString: url, options, max: 2 });
+  const queries: CompiledQuery[] = [];
+  const q = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: (event) => void queries.push(event.query) });
+  return {
+    reading: { engine: 'postgres', q, now: sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint` },
+    queries,
+    explain: async (query) => {
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain (${analyze ? 'analyze' : 'costs off'}) ${query.sql}`, [...query.parameters]);
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    },
+    close: () => pool.end(),
+  };
+};
+
+const explainer = (engine: Engine, location: Location, analyze = false): Explained =>
+  engine === 'sqlite' ? explainSqlite(location.path) : explainPostgres(location.databaseUrl ?? '', analyze);
+
+const fillLongSession = (store: Store, sessionId: string, count: number): Promise<unknown> =>
+  store.write((tx) =>
+    sql`
+      insert into messages (session_id, role, content, size, active, created_at)
+      with recursive n (i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)})
+      select ${sql.lit(sessionId)}, case when i % 2 = 1 then 'user' else 'assistant' end, 'message ' || i, 20, 1, i from n`.execute(tx.q),
+  );
+
+eachStore((engine, open) => {
+  test('no hot query reads a whole table or sorts what it has found', async () => {
+    const { location } = await open();
+    const explained = explainer(engine, location);
+    try {
+      for (const { name, by, run } of hotQueries) {
+        await run(explained.reading);
+        const queries = explained.queries.splice(0);
+        assert.ok(queries.length > 0, name);
+        for (const query of queries) {
+          const plan = `${await explained.explain(query)}\n`;
+          assert.doesNotMatch(plan, engine === 'sqlite' ? sqliteOffence : postgresOffence, `${name}:\n${query.sql}\n${plan}`);
+          if (engine === 'sqlite') assert.ok(plan.includes(`(${by})`), `${name}:\n${plan}`);
+        }
+      }
+    } finally {
+      await explained.close();
+    }
+  });
+
+  test('loading the newest messages touches no more rows in a long conversation than in a short one', async () => {
+    const { store, location } = await open();
+    await fillLongSession(store, 'short', 100);
+    await fillLongSession(store, 'long', 100_000);
+    const explained = explainer(engine, location, true);
+    try {
+      for (const sessionId of ['short', 'long']) {
+        explained.queries.length = 0;
+        const rows = await newestMessages(explained.reading, sessionId, { limit: 50 });
+        assert.equal(rows.length, 50);
+        const [query] = explained.queries;
+        assert.ok(query !== undefined);
+        const plan = await explained.explain(query);
+        if (engine === 'sqlite') assert.equal(plan, 'SEARCH messages USING INDEX messages_session (session_id=? AND active=?)');
+        else assert.match(plan, /Index Scan Backward using messages_session on messages .*\(actual time=\S+ rows=50(?:\.00)? loops=1\)/);
+      }
+    } finally {
+      await explained.close();
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TranscriptMessage } from '../core/transcript.ts';
+import { eachStore } from '../../test/support/stores.ts';
+import { createSession, findSession } from './sessions.ts';
+import type { Store } from './store.ts';
+import { appendMessage, copyMessages, deactivateFrom, lastUserMessage, newestMessages, pageOfMessages } from './transcripts.ts';
+
+const create = (store: Store, id: string): Promise<void> => store.write((tx) => createSession(tx, { id, agent: 'main', account: 'telegram', chatType: 'dm' }));
+
+const append = (store: Store, sessionId: string, messages: readonly TranscriptMessage[]): Promise<number[]> =>
+  store.write(async (tx) => {
+    const ids: number[] = [];
+    for (const message of messages) ids.push(await appendMessage(tx, { sessionId, turnId: null }, message));
+    return ids;
+  });
+
+const said = (count: number, first = 1): TranscriptMessage[] => Array.from({ length: count }, (_, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content: String(first + i) }));
+
+const newest = async (store: Store, sessionId: string, page: Parameters<typeof newestMessages>[2] = { limit: 100 }): Promise<string[]> =>
+  (await store.read((db) => newestMessages(db, sessionId, page))).map((stored) => stored.message.content);
+
+eachStore((_engine, open) => {
+  test('a row comes back with everything it had', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    const message: TranscriptMessage = {
+      role: 'assistant',
+      content: 'Ich schaue nach… 你好',
+      toolCalls: [{ id: 'c1', name: 'terminal', arguments: '{"command":"ls"}' }],
+      reasoning: 'hm',
+      finishReason: 'tool_calls',
+      attachments: [{ kind: 'photo', mime: 'image/png', name: 'a.png', path: 'x/a.png' }],
+    };
+    const [id] = await append(store, 's1', [message, { role: 'tool', content: 'output\0with nul', toolCallId: 'c1', toolName: 'terminal' }]);
+    const rows = await store.read((db) => newestMessages(db, 's1', { limit: 10 }));
+    assert.equal(rows[1]?.id, id);
+    assert.deepEqual(rows[1]?.message, message);
+    assert.equal(rows[1]?.sizeBytes, Buffer.byteLength(message.content) + 'terminal'.length + '{"command":"ls"}'.length);
+    assert.deepEqual(rows[0]?.message, { role: 'tool', content: 'output\uFFFDwith nul', toolCallId: 'c1', toolName: 'terminal' });
+    const session = await store.read((db) => findSession(db, 's1'));
+    assert.equal(session?.messageCount, 2);
+  });
+
+  test('the newest page comes first, the one before it follows, and other conversations stay out', async () => {
+    const { store } = await open();
+    for (const id of ['s1', 's2']) await create(store, id);
+    await append(store, 's1', said(4));
+    await append(store, 's2', said(3, 100));
+    await append(store, 's1', said(3, 5));
+    assert.deepEqual(await newest(store, 's1', { limit: 3 }), ['7', '6', '5']);
+    const page = await store.read((db) => newestMessages(db, 's1', { limit: 3 }));
+    assert.deepEqual(await newest(store, 's1', { limit: 3, beforeId: page.at(-1)?.id ?? 0 }), ['4', '3', '2']);
+    assert.deepEqual(await newest(store, 's3'), []);
+  });
+
+  test('an undone exchange is out of sight but not gone', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    await create(store, 's2');
+    await append(store, 's1', said(4));
+    await append(store, 's2', said(2));
+    const last = await store.read((db) => lastUserMessage(db, 's1'));
+    assert.equal(last?.message.content, '3');
+    assert.equal((await store.read((db) => lastUserMessage(db, 's1', last?.id)))?.message.content, '1');
+    assert.equal(await store.write((tx) => deactivateFrom(tx, 's1', last?.id ?? 0)), 2);
+    assert.equal(await store.write((tx) => deactivateFrom(tx, 's1', last?.id ?? 0)), 0);
+    assert.deepEqual(await newest(store, 's1'), ['2', '1']);
+    assert.deepEqual(await newest(store, 's2'), ['2', '1']);
+    await append(store, 's1', said(1, 9));
+    const everything = await store.read((db) => pageOfMessages(db, 's1', { afterId: 0, limit: 10, activeOnly: false }));
+    assert.deepEqual(everything.map((stored) => [stored.message.content, stored.active]), [['1', true], ['2', true], ['3', false], ['4', false], ['9', true]]);
+    assert.equal((await store.read((db) => lastUserMessage(db, 's1')))?.message.content, '9');
+  });
+
+  test('pages for an export follow each other without gaps, whatever was undone', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    const ids = await append(store, 's1', said(10));
+    await store.write((tx) => deactivateFrom(tx, 's1', ids[6] ?? 0));
+    await append(store, 's1', said(5, 11));
+    for (const activeOnly of [true, false]) {
+      const seen: string[] = [];
+      let afterId = 0;
+      for (;;) {
+        const page = await store.read((db) => pageOfMessages(db, 's1', { afterId, limit: 4, activeOnly }));
+        seen.push(...page.map((stored) => stored.message.content));
+        if (page.length < 4) break;
+        afterId = page.at(-1)?.id ?? 0;
+      }
+      const expected = Array.from({ length: 15 }, (_, i) => String(i + 1)).filter((text) => !activeOnly || Number(text) <= 6 || Number(text) > 10);
+      assert.deepEqual(seen, expected);
+    }
+  });
+
+  test('a copy has what the model sees, in order, and lives on its own', async () => {
+    const { store } = await open();
+    for (const id of ['s1', 's2']) await create(store, id);
+    const ids = await append(store, 's1', said(1200));
+    await store.write((tx) => deactivateFrom(tx, 's1', ids[1100] ?? 0));
+    assert.equal(await store.write((tx) => copyMessages(tx, 's1', 's2')), 1100);
+    assert.deepEqual((await newest(store, 's2', { limit: 2000 })).toReversed(), Array.from({ length: 1100 }, (_, i) => String(i + 1)));
+    await append(store, 's1', said(1, 5000));
+    assert.deepEqual(await newest(store, 's2', { limit: 1 }), ['1100']);
+  });
+});

@@ -1,0 +1,21 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import type { AccountData } from '../../src/platforms/contract.ts';
+import { accountData } from '../../src/store/account-data.ts';
+import { openStore } from '../../src/store/open.ts';
+
+/** An account's data in a store below `folder`, or in one that goes away with it. */
+export const openStoredData = async (folder?: string): Promise<AccountData & AsyncDisposable> => {
+  const own = folder === undefined ? await mkdtemp(join(tmpdir(), 'hermes-data-')) : undefined;
+  const store = await openStore({ path: join(folder ?? own ?? '', 'gateway.db'), clock: systemClock, log: silentLogger, checkIntegrity: false });
+  return {
+    ...accountData(store, 'web'),
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      if (own !== undefined) await rm(own, { recursive: true });
+    },
+  };
+};

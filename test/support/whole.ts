@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { newChatSimulator, says } from '../../src/agent/models/chat-simulator.ts';
+import type { Answer, ChatSimulator } from '../../src/agent/models/chat-simulator.ts';
+import type { Terminal } from '../../src/cli/environment.ts';
+import { gatewayConfig, requireConfig } from '../../src/cli/settings.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { capturingLogger } from '../../src/lib/logger.ts';
+import { newMetrics } from '../../src/lib/metrics.ts';
+import type { SimulatedMessage } from '../../src/platforms/simulator.ts';
+import { platforms } from '../../src/platforms/registry.ts';
+import { startTelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
+import type { TelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const launcher = fileURLToPath(new URL('../../bin/hermes.js', import.meta.url));
+
+/** The last thing a person said in a request, as the model was given it. */
+export const lastUserText = (body: { readonly messages: readonly Readonly<Record<string, unknown>>[] }): string => {
+  const content = body.messages.findLast((message) => message['role'] === 'user')?.['content'];
+  return typeof content === 'string' ? content : JSON.stringify(content);
+};
+
+/** Answers every message with `re: ` and its text. */
+export const echo: Answer = (response, request) => says(`re: ${lastUserText(request.body)}`)(response, request);
+
+/** The outer world of a gateway: a Telegram, a model endpoint and a home, all on this machine. */
+export interface World extends AsyncDisposable {
+  readonly telegram: TelegramSimulator;
+  readonly model: ChatSimulator;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Writes config.yaml: a working one, with these keys put over it. */
+  configure(changes: Readonly<Record<string, unknown>>): Promise<void>;
+  /** User 7 is allowed; by default they speak in their direct chat. */
+  say(text: string, more?: Partial<SimulatedMessage>): Promise<string>;
+  /** What people see in a chat, oldest first. */
+  shown(chatId?: string): readonly string[];
+}
+
+export const newWorld = async (changes: Readonly<Record<string, unknown>> = {}): Promise<World> => {
+  const telegram = await startTelegramSimulator();
+  const model = await newChatSimulator();
+  model.otherwise(echo);
+  const home = await mkdtemp(join(tmpdir(), 'hermes-whole-'));
+  const configure: World['configure'] = async (more) => {
+    const base = {
+      model: { provider: 'openai', default: 'sim-1', base_url: model.baseUrl, api_key: 'sk-simulated-model-key' },
+      platforms: { telegram: { ...telegram.options, allowed_users: ['7'] } },
+      http: { port: 0 },
+    };
+    await writeFile(join(home, 'config.yaml'), JSON.stringify({ ...base, ...more }), { mode: 0o600 });
+  };
+  await configure(changes);
+  return {
+    telegram,
+    model,
+    home,
+    env: { HERMES_HOME: home },
+    configure,
+    say: (text, more = {}) => telegram.say({ chatId: '7', chatType: 'dm', senderId: '7', text, ...more }),
+    shown: (chatId = '7') => telegram.visible(chatId).map((message) => message.text),
+    async [Symbol.asyncDispose]() {
+      await telegram[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
+
+export interface Inside extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly store: Store;
+  readonly logLines: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** The gateway inside this process, on the world's home, without its HTTP door. */
+export const startInside = async (world: World): Promise<Inside> => {
+  const terminal: Terminal = { env: world.env, version: 'test', write: () => undefined, writeError: () => undefined };
+  const config = await requireConfig(terminal);
+  const { log, lines } = capturingLogger();
+  const store = await openStore({ databaseUrl: config.sections.store.database_url, path: join(world.home, 'gateway.db'), clock: systemClock, log, checkIntegrity: true });
+  const gateway = await Gateway.start({
+    home: world.home,
+    config: gatewayConfig(config),
+    platforms,
+    store,
+    alone: true,
+    clock: systemClock,
+    log,
+    metrics: newMetrics({ onError: (error) => log.error({ err: error }, 'metrics.failed') }),
+    version: 'test',
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await gateway.stop();
+    await store.close();
+  };
+  return {
+    gateway,
+    store,
+    logLines: lines,
+    stop: () => (stopped ??= stop()),
+    async [Symbol.asyncDispose]() {
+      await (stopped ??= stop());
+    },
+  };
+};
+
+export interface Outside extends AsyncDisposable {
+  readonly child: ChildProcess;
+  output(): string;
+  /** kill -9 */
+  kill(): Promise<void>;
+  /** SIGTERM; answers the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** The gateway as people start it: a process of its own, by the launcher. Resolves when it says that it has started. */
+export const startOutside = async (world: World): Promise<Outside> => {
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { env: { ...process.env, ...world.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const exited = once(child, 'exit');
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (output += data.toString()));
+  await until(() => output.includes('"gateway.started"') || child.exitCode !== null, 'the gateway to start', 20_000);
+  if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}:\n${output}`);
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await exited;
+    return child.exitCode;
+  };
+  return {
+    child,
+    output: () => output,
+    kill: async () => void (await end('SIGKILL')),
+    stop: () => end('SIGTERM'),
+    async [Symbol.asyncDispose]() {
+      await end('SIGKILL');
+    },
+  };
+};
+
+/** Waits until something holds; says what it waited for when it never does. */
+export const until = async (condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 10_000): Promise<void> => {
+  const untilMs = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > untilMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+};
