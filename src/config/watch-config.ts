@@ -124,6 +124,7 @@ const follow = async <const Sections extends readonly Section[]>(options: WatchO
   let current = options.current;
   let complaints: readonly Problem[] = [];
   // The files may have changed between their first reading and the start of the watch.
+  bell.ring();
   for (;;) {
     do {
       await bell.wait();

@@ -9,7 +9,7 @@ import type { BusyMode } from '../sessions/busy-mode.ts';
 import type { ResetReason } from '../sessions/reset-policy.ts';
 import { resetPolicyFor, resetReason } from '../sessions/reset-policy.ts';
 import type { Decision } from '../store/inbox.ts';
-import { countWaiting, findMessage, insertInboxItem, replaceWaitingText } from '../store/inbox.ts';
+import { closeItem, countWaiting, findMessage, insertInboxItem, noteEdit, replaceWaitingText } from '../store/inbox.ts';
 import { enqueueLane, laneFacts, turnLane } from '../store/lanes.ts';
 import type { Session } from '../store/sessions.ts';
 import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey } from '../store/sessions.ts';
@@ -96,13 +96,18 @@ const announceReset = async (deps: InboxDeps, tx: Writing, arrival: Arrival, res
   await enqueueText(tx, platform, { key: `reset:${reset.newId}`, target: replyTarget(event), text });
 };
 
-/** An edit of a message that still waits changes it; one of a message that was answered is a new message; one that changes no text is nothing. */
+/**
+ * An edit of a message that still waits changes it; one of a message that was answered is a new message; one that changes no text is
+ * nothing. A command must not wait, so a message that is edited into one gives way to it.
+ */
 const asEdit = async (tx: Writing, event: InboundEvent): Promise<string | undefined> => {
   if (event.kind !== 'edit' || event.messageId === undefined) return undefined;
   const original = await findMessage(tx, { account: event.account, chatId: event.chat.id, nativeId: event.messageId });
   if (original === undefined) return undefined;
   if (original.event.text === event.text) return 'the edit does not change the text';
-  if (await replaceWaitingText(tx, original, event.text)) return 'the edit was taken over into the waiting message';
+  if (parseCommand(event.text) !== undefined) await closeItem(tx, original.id, 'edited into a command');
+  else if (await replaceWaitingText(tx, original, event.text)) return 'the edit was taken over into the waiting message';
+  await noteEdit(tx, original, event.text);
   return undefined;
 };
 
@@ -148,11 +153,11 @@ const converse = async (deps: InboxDeps, tx: Writing, arrival: Arrival, seated: 
   const waiting = await countWaiting(tx, seated.lane);
   const limit = deps.settings().agent.queue_limit;
   if (waiting >= limit) return refuse(tx, arrival, { ...seated, waiting });
+  // First of all, for it takes the lane's lock: a turn that begins beside us either sees the message or is seen by it.
+  await enqueueLane(tx, { lane: seated.lane, kind: 'turn', ...(event.batch !== undefined && { delayMs: holdMs[event.batch.kind] }) });
   const id = await insertInboxItem(tx, { event, class: 'chat', decisions: seated.decisions, place: { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey } });
   if (id === undefined) throw new Duplicate();
-  const { running } = await laneFacts(tx, seated.lane);
-  await enqueueLane(tx, { lane: seated.lane, kind: 'turn', ...(event.batch !== undefined && { delayMs: holdMs[event.batch.kind] }) });
-  if (running) await whileRunning(deps, tx, arrival, { lane: seated.lane, sessionId: seated.sessionId, inboxId: id });
+  if ((await laneFacts(tx, seated.lane)).running) await whileRunning(deps, tx, arrival, { lane: seated.lane, sessionId: seated.sessionId, inboxId: id });
   return { accepted: 'stored', reason: 'conversation' };
 };
 

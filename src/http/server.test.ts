@@ -137,6 +137,9 @@ test('closing cuts answers that do not end', async () => {
 
 test('a body is passed on to an account as a stream, with and without a length', async () => {
   const routes = new Hono();
+  routes.onError((error) => {
+    throw error;
+  });
   routes.post('/count', async (c) => {
     let bytes = 0;
     for await (const chunk of c.req.raw.body ?? []) bytes += chunk.byteLength;

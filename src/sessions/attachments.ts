@@ -54,14 +54,14 @@ const limitBytes = (maxBytes: number): Transform => {
 };
 
 /** Streams one file into the media folder under a name of our own, never one that a sender chose. */
-const fetchOne = async (options: AttachmentOptions, adapter: Adapter, media: MediaRef): Promise<Attachment> => {
+const fetchOne = async (options: AttachmentOptions, adapter: Adapter, media: MediaRef, halt: AbortSignal): Promise<Attachment> => {
   if (adapter.media === undefined) throw new PlatformError('unsupported', 'the platform cannot hand out files');
   const month = new Date(options.clock.now()).toISOString().slice(0, 7);
   const name = `${createHash('sha256').update(JSON.stringify(media.ref)).digest('hex').slice(0, 16)}-${randomBytes(4).toString('hex')}${safeExtension(media)}`;
   const folder = join(options.folder, month);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const partial = join(folder, `.${name}.part`);
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([halt, AbortSignal.timeout(timeoutMs)]);
   try {
     const body = await adapter.media.open(media, signal);
     const maxBytes = Math.min(options.maxBytes, adapter.media.maxDownloadBytes);
@@ -74,37 +74,41 @@ const fetchOne = async (options: AttachmentOptions, adapter: Adapter, media: Med
   return { kind: media.kind, mime: media.mime, name: media.name ?? name, path: join(month, name) };
 };
 
-const fetchWithRetry = async (options: AttachmentOptions, account: string, media: MediaRef, signal: AbortSignal): Promise<Attachment> => {
+const fetchWithRetry = async (options: AttachmentOptions, account: string, media: MediaRef, halt: AbortSignal): Promise<Attachment> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const adapter = options.adapter(account);
       if (adapter === undefined) throw new PlatformError('unavailable', 'the account has no connection');
-      return await fetchOne(options, adapter, media);
+      return await fetchOne(options, adapter, media, halt);
     } catch (error) {
       const passing = error instanceof PlatformError && (error.rule.retry === 'backoff' || error.rule.retry === 'after-delay' || error.rule.retry === 'once-marked');
-      if (!passing || attempt === tries || !(await slept(options.clock, error.facts.retryAfterMs ?? attempt * 1000, signal))) throw error;
+      if (!passing || attempt === tries || !(await slept(options.clock, error.facts.retryAfterMs ?? attempt * 1000, halt))) throw error;
     }
   }
 };
 
-const sentenceFor = (media: MediaRef, error: unknown): string => {
-  const what = media.name === undefined ? media.kind : `${media.kind} ${JSON.stringify(media.name.slice(0, 80))}`;
-  const why = error instanceof PlatformError && error.code === 'too_large' ? 'it is too large' : 'the platform did not hand it out';
-  return `[A ${what} was sent but could not be loaded: ${why}.]`;
+const reasonFor = (error: unknown, halt: AbortSignal): string => {
+  if (halt.aborted) return 'I was stopped';
+  if (!(error instanceof PlatformError)) return 'it could not be stored';
+  return error.code === 'too_large' ? 'it is too large' : 'the platform did not hand it out';
 };
 
-/** Brings a message's files home. A file that cannot be had becomes a note; the text is never held up by it for good. */
-export const loadAttachments = async (options: AttachmentOptions, group: ItemGroup, signal: AbortSignal): Promise<LoadedMedia> => {
+const sentenceFor = (media: MediaRef, reason: string): string => {
+  const what = media.name === undefined ? media.kind : `${media.kind} ${JSON.stringify(media.name.slice(0, 80).toWellFormed())}`;
+  return `[A ${what} was sent but could not be loaded: ${reason}.]`;
+};
+
+/** Brings a message's files home. A file that cannot be had, or not before `halt`, becomes a note; the text is never held up by it for good. */
+export const loadAttachments = async (options: AttachmentOptions, group: ItemGroup, halt: AbortSignal): Promise<LoadedMedia> => {
   const attachments: Attachment[] = [];
   const notes: string[] = [];
   for (const item of group) {
     for (const media of item.event.media) {
       try {
-        attachments.push(await fetchWithRetry(options, item.event.account, media, signal));
+        attachments.push(await fetchWithRetry(options, item.event.account, media, halt));
       } catch (error) {
-        if (signal.aborted) throw error;
         options.log.warn({ err: error, inbox: item.id, account: item.event.account, kind: media.kind }, 'media.not_loaded');
-        notes.push(sentenceFor(media, error));
+        notes.push(sentenceFor(media, reasonFor(error, halt)));
       }
     }
   }

@@ -1,3 +1,4 @@
+import { replyTarget } from '../core/message.ts';
 import type { InboundEvent, Target } from '../core/message.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { closeTurnItems, joinTurn, setTranscriptRow, turnItems, waitingItems } from '../store/inbox.ts';
@@ -6,13 +7,13 @@ import type { Claim } from '../store/lanes.ts';
 import { findSession } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Writing } from '../store/store.ts';
-import { appendMessage } from '../store/transcripts.ts';
+import { appendMessage, deactivateFrom } from '../store/transcripts.ts';
 import { countAttempt, finishTurn, startTurn, unfinishedTurn } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
 import { noUsage } from '../core/transcript.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import type { BusyMode } from './busy-mode.ts';
-import { groupItems, userMessage } from './user-message.ts';
+import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
 import type { ItemGroup } from './user-message.ts';
 
 export interface BegunTurn {
@@ -61,8 +62,13 @@ export const writeGroup = async (tx: Writing, turn: RunningTurn, group: ItemGrou
   for (const item of group) await setTranscriptRow(tx, item.id, rowId);
 };
 
-/** A turn that has ended the process as often as it may is not tried again; its chat is told once. */
+/**
+ * A turn that has ended the process as often as it may is not tried again; its chat is told once. Its rows are kept, but out of the
+ * model's sight: whatever is in them must not end the turns that follow as well.
+ */
 const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Promise<void> => {
+  const rowIds = (await turnItems(tx, turn.id)).flatMap((item) => item.messageId ?? []);
+  if (rowIds.length > 0) await deactivateFrom(tx, turn.sessionId, Math.min(...rowIds));
   await closeTurnItems(tx, turn.id, { state: 'set_aside', reason: `ended the process ${turn.attempts} times` });
   await finishTurn(tx, turn.id, { state: 'set_aside', reason: 'set_aside', error: 'the process ended while this turn ran', model: null, usage: noUsage });
   const platform = policy.platform(turn.target.account);
@@ -78,6 +84,13 @@ const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn
   const counted = { ...turn, attempts: turn.attempts + 1 };
   const unwritten = await writeGroups(tx, counted, groupItems(items), policy);
   return { type: 'turn', claim, turn: counted, session, unwritten, inboxIds: items.map((item) => item.id), resumed: true, firstReceivedMs: items[0]?.event.sentAtMs ?? 0 };
+};
+
+/** What one turn answers: one message, or everything that waits and came from the same place, for an answer goes to one place only. */
+const takeTogether = (groups: readonly ItemGroup[], mode: BusyMode): readonly ItemGroup[] => {
+  if (mode === 'queue') return groups.slice(0, 1);
+  const elsewhere = groups.findIndex(([item]) => groups[0] !== undefined && !isAnsweredAt(replyTarget(groups[0][0].event), item.event));
+  return elsewhere === -1 ? groups : groups.slice(0, elsewhere);
 };
 
 /**
@@ -103,8 +116,7 @@ export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy):
     await releaseLane(tx, claim, { more: true });
     return { type: 'wait', ms: holdMs };
   }
-  const groups = groupItems(waiting);
-  const taken = policy.busyMode(session) === 'queue' ? groups.slice(0, 1) : groups;
+  const taken = takeTogether(groupItems(waiting), policy.busyMode(session));
   const items = taken.flat();
   const turn = await startTurn(tx, { sessionId: session.id, lane: claim.lane, target: policy.replyTo((items.at(-1) ?? last).event) });
   await joinTurn(tx, items.map((item) => item.id), turn.id);

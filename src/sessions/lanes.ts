@@ -1,10 +1,9 @@
 import type { TurnAbort } from '../agent/contract.ts';
 import { StoreError } from '../core/errors.ts';
-import { newId } from '../core/ids.ts';
-import { noUsage } from '../core/transcript.ts';
 import { slept } from '../lib/clock.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
 import { claimLane, extendLanes, laneWaitMs, releaseLane, stopCounts } from '../store/lanes.ts';
+import { isPassing, persist } from '../store/persist.ts';
 import { uncountAttempt } from '../store/turns.ts';
 import type { Begun, BegunTurn } from './begin.ts';
 import { beginTurn } from './begin.ts';
@@ -27,15 +26,13 @@ export interface ConversationOptions extends TurnParts {
 
 interface Running {
   readonly begun: BegunTurn;
-  readonly abort: AbortController;
+  readonly turn: AbortController;
+  readonly halt: AbortController;
   readonly newestInboxId: number;
 }
 
 const watchMs = 1000;
-const commitPatienceMs = 60_000;
 const retryMs = 5_000;
-
-const isPassing = (error: unknown): boolean => error instanceof StoreError && (error.code === 'full' || error.code === 'busy' || error.code === 'unavailable');
 
 /** Runs conversations: one turn at a time in each, many conversations side by side, all of it recoverable. */
 export class Conversations {
@@ -44,6 +41,7 @@ export class Conversations {
   readonly #running = new Map<string, Running>();
   readonly #subscriptions: Disposable[] = [];
   readonly #closing = new AbortController();
+  readonly #graceOver = new AbortController();
   readonly #ended = new AbortController();
 
   constructor(options: ConversationOptions) {
@@ -54,7 +52,9 @@ export class Conversations {
   start(): void {
     const { store } = this.#options;
     this.#subscriptions.push(
-      store.listen('stop', (lane) => this.#end(lane, 'stopped')),
+      store.listen('stop', (lane) => {
+        if (this.#running.has(lane)) void this.#endStopped();
+      }),
       store.listen('interrupt', (payload) => this.#overtake(payload)),
     );
     this.#scheduler.start();
@@ -70,6 +70,7 @@ export class Conversations {
     this.#closing.abort();
     for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
     const timer = setTimeout(() => {
+      this.#graceOver.abort();
       for (const lane of this.#running.keys()) this.#end(lane, 'suspended');
     }, graceMs);
     await this.#scheduler.stop();
@@ -78,7 +79,20 @@ export class Conversations {
   }
 
   #end(lane: string, kind: TurnAbort['kind']): void {
-    this.#running.get(lane)?.abort.abort({ kind } satisfies TurnAbort);
+    const running = this.#running.get(lane);
+    running?.turn.abort({ kind } satisfies TurnAbort);
+    if (kind !== 'interrupted') running?.halt.abort({ kind } satisfies TurnAbort);
+  }
+
+  /** Ends turns that were asked to stop after they began. The store is asked, for a request may be one that an earlier turn of the lane has obeyed. */
+  async #endStopped(): Promise<void> {
+    const { store, owner, log } = this.#options;
+    try {
+      const counts = await store.read((db) => stopCounts(db, owner));
+      for (const [lane, { begun }] of this.#running) if ((counts.get(lane) ?? 0) > begun.stops) this.#end(lane, 'stopped');
+    } catch (error) {
+      log.error({ err: error }, 'turn.stop_not_seen');
+    }
   }
 
   /** The payload is `<lane>#<inbox id>`; a turn is not overtaken by a message that it already answers. */
@@ -103,11 +117,12 @@ export class Conversations {
 
   async #turn(begun: BegunTurn): Promise<Begun> {
     const { log } = this.#options;
-    const running: Running = { begun, abort: new AbortController(), newestInboxId: begun.inboxIds.at(-1) ?? 0 };
+    const running: Running = { begun, turn: new AbortController(), halt: new AbortController(), newestInboxId: begun.inboxIds.at(-1) ?? 0 };
     this.#running.set(begun.claim.lane, running);
+    if (this.#graceOver.signal.aborted) this.#end(begun.claim.lane, 'suspended');
     try {
       const startedMs = this.#options.clock.now();
-      const result = await this.#run(begun, running.abort.signal);
+      const result = await runTurn(this.#options, begun, { turn: running.turn.signal, halt: running.halt.signal });
       if (result === undefined) {
         await suspendTurn(this.#options.store, begun);
         return { type: 'wait', ms: undefined };
@@ -140,39 +155,10 @@ export class Conversations {
     return { type: 'wait', ms: retryMs };
   }
 
-  /** A fault of ours ends the turn with a notice and an id that both the log and the person see; it never takes the process down. */
-  async #run(begun: BegunTurn, signal: AbortSignal): Promise<TurnResult | undefined> {
-    try {
-      return await runTurn(this.#options, begun, signal);
-    } catch (error) {
-      if (signal.aborted && (signal.reason as TurnAbort).kind === 'suspended') return undefined;
-      if (error instanceof StoreError) throw error;
-      const errorId = newId('err', this.#options.clock.now());
-      this.#options.log.error({ err: error, turn: begun.turn.id, session: begun.session.id, error_id: errorId }, 'turn.broke');
-      return {
-        reason: 'internal_error',
-        error: errorId,
-        model: null,
-        usage: noUsage,
-        messages: [],
-        answer: { target: begun.turn.target, text: `⚠️ Something went wrong on my side (${errorId}).` },
-      };
-    }
-  }
-
   /** A finished answer is not thrown away because the disk is full for a moment. */
-  async #commit(begun: BegunTurn, result: TurnResult): Promise<Begun> {
+  #commit(begun: BegunTurn, result: TurnResult): Promise<Begun> {
     const { store, clock, log, policy } = this.#options;
-    const untilMs = clock.now() + commitPatienceMs;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await commitTurn(store, begun, result, policy);
-      } catch (error) {
-        if (!isPassing(error) || clock.now() > untilMs) throw error;
-        log.error({ err: error, turn: begun.turn.id, attempt }, 'turn.commit_delayed');
-        await clock.sleep(Math.min(5000, 250 * attempt));
-      }
-    }
+    return persist(() => commitTurn(store, begun, result, policy), { clock, log: log.child({ turn: begun.turn.id }), signal: this.#graceOver.signal });
   }
 
   /** Signs of life for the lanes at work, and stop requests whose notification was missed. */
@@ -182,8 +168,7 @@ export class Conversations {
     while (await slept(clock, watchMs, this.#ended.signal)) {
       if (this.#running.size === 0) continue;
       try {
-        const counts = await store.read((db) => stopCounts(db, owner));
-        for (const [lane, { begun }] of this.#running) if ((counts.get(lane) ?? 0) > begun.stops) this.#end(lane, 'stopped');
+        await this.#endStopped();
         if (clock.now() - extendedMs < turnLeaseMs / 3) continue;
         extendedMs = clock.now();
         await store.write((tx) => extendLanes(tx, { owner, lanes: [...this.#running.keys()], leaseMs: turnLeaseMs }));

@@ -1,15 +1,19 @@
-import type { Agent, TurnLimits } from '../agent/contract.ts';
+import type { Agent, TurnAbort, TurnLimits } from '../agent/contract.ts';
 import { resumeTranscript } from '../agent/resume-transcript.ts';
+import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { TranscriptMessage, Usage } from '../core/transcript.ts';
 import { addUsage, noUsage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import type { LivePreview } from '../delivery/preview.ts';
+import { isSilentReply } from '../delivery/silence.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { joinTurn, waitingItems } from '../store/inbox.ts';
-import { holdLane } from '../store/lanes.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import { heldLane, holdLane } from '../store/lanes.ts';
+import { findSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { appendMessage } from '../store/transcripts.ts';
 import { recordPreview } from '../store/turns.ts';
@@ -23,8 +27,8 @@ import type { ContextLimits } from './load-context.ts';
 import { loadContext } from './load-context.ts';
 import type { TurnEnd } from './turn-answer.ts';
 import { answerOf, isSilent } from './turn-answer.ts';
-import type { ItemGroup } from './user-message.ts';
-import { groupItems, userMessage } from './user-message.ts';
+import type { ItemGroup, LoadedMedia } from './user-message.ts';
+import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
 
 /** Who answers in a session, and with what. */
 export interface Answering {
@@ -48,6 +52,19 @@ export interface TurnParts {
   onEvent?(begun: BegunTurn, event: TurnEvent): void;
 }
 
+/** What ends a turn early. The reason of each is a `TurnAbort`. */
+export interface TurnSignals {
+  /** A newer message, a person's /stop or a shutdown. */
+  readonly turn: AbortSignal;
+  /** Only what does not wait for files either: a person's /stop or a shutdown. */
+  readonly halt: AbortSignal;
+}
+
+const isSuspended = (halt: AbortSignal): boolean => halt.aborted && (halt.reason as TurnAbort).kind === 'suspended';
+
+const noMedia: LoadedMedia = { attachments: [], notes: [] };
+const mostSteered = 20;
+
 /** The state of one turn while its events come in. */
 interface Progress {
   usage: Usage;
@@ -61,9 +78,10 @@ interface Progress {
 }
 
 /** Fetches the files of messages and writes those messages into the transcript, in order. */
-const writeRest = async (parts: TurnParts, begun: BegunTurn, signal: AbortSignal): Promise<void> => {
+const writeRest = async (parts: TurnParts, begun: BegunTurn, halt: AbortSignal): Promise<void> => {
   for (const group of begun.unwritten) {
-    const media = await loadAttachments(parts.attachments, group, signal);
+    const media = await loadAttachments(parts.attachments, group, halt);
+    if (isSuspended(halt)) return;
     await parts.store.write(async (tx) => {
       await holdLane(tx, begun.claim, turnLeaseMs);
       await writeGroup(tx, begun.turn, group, { media, shared: parts.policy.isShared(group) });
@@ -80,13 +98,19 @@ const loadTranscript = async (parts: TurnParts, begun: BegunTurn, answering: Ans
   return [...transcript, ...missing];
 };
 
-/** What people have said since the turn began, for a conversation that hands it to the running turn. */
+/** What people have said since the turn began, for a conversation that hands it to the running turn: in order, up to what has files or came from elsewhere. */
 const steering = async (parts: TurnParts, begun: BegunTurn, progress: Progress): Promise<readonly string[]> => {
-  if (parts.policy.busyMode(begun.session) !== 'steer') return [];
-  const waiting = await parts.store.read((db) => waitingItems(db, begun.claim.lane, 20));
-  const groups = groupItems(waiting.filter((item) => item.event.media.length === 0));
-  progress.steered.push(...groups);
-  return groups.map((group) => userMessage(group, { attachments: [], notes: [] }, parts.policy.isShared(group)).content);
+  const { lane } = begun.claim;
+  const groups = await parts.store.read(async (db) => {
+    const session = await findSession(db, begun.session.id);
+    if (session === undefined || parts.policy.busyMode(session) !== 'steer' || (await heldLane(db, lane)).holdMs > 0) return [];
+    return groupItems(await waitingItems(db, lane, mostSteered));
+  });
+  const fits = ({ event }: InboxItem): boolean => event.media.length === 0 && isAnsweredAt(begun.turn.target, event);
+  const end = groups.findIndex((group) => !group.every(fits));
+  const taken = end === -1 ? groups : groups.slice(0, end);
+  progress.steered.push(...taken);
+  return taken.map((group) => userMessage(group, noMedia, parts.policy.isShared(group)).content);
 };
 
 /** A message that was steered into the turn belongs to it from now on. */
@@ -94,18 +118,20 @@ const writeSteered = (parts: TurnParts, begun: BegunTurn, group: ItemGroup): Pro
   parts.store.write(async (tx) => {
     await holdLane(tx, begun.claim, turnLeaseMs);
     await joinTurn(tx, group.map((item) => item.id), begun.turn.id);
-    await writeGroup(tx, begun.turn, group, { media: { attachments: [], notes: [] }, shared: parts.policy.isShared(group) });
+    await writeGroup(tx, begun.turn, group, { media: noMedia, shared: parts.policy.isShared(group) });
   });
 
 /** Text that comes with tool calls is said now, above whatever the tools lead to; row and delivery commit together. */
 const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
+  // A preview that an earlier attempt has left goes on to wait for a text.
+  if (message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
   const finishes = await progress.preview?.finish();
   const platform = parts.policy.platform(begun.turn.target.account);
   await parts.store.write(async (tx) => {
     await holdLane(tx, begun.claim, turnLeaseMs);
     const rowId = await appendMessage(tx, { sessionId: begun.session.id, turnId: begun.turn.id }, message);
     await recordPreview(tx, begun.turn.id, null);
-    if (message.content.trim() === '' || platform === undefined) return;
+    if (platform === undefined) throw new Error(`the account ${begun.turn.target.account} has no platform`);
     await enqueueText(tx, platform, { key: `turn:${begun.turn.id}:row:${rowId}`, target: begun.turn.target, text: message.content, turnId: begun.turn.id, ...(finishes !== undefined && { finishes }) });
   });
   progress.parts += 1;
@@ -150,16 +176,15 @@ const endOf = (parts: TurnParts, begun: BegunTurn, progress: Progress): TurnEnd 
   const end = progress.end ?? { type: 'end' as const, reason: 'internal_error' as const };
   const text = progress.final?.content ?? '';
   if (end.error === undefined) return { reason: end.reason, text };
+  // What broke inside the agent has an id already.
+  if (end.reason === 'internal_error') return { reason: end.reason, text, sentence: end.error.sentence };
   const errorId = newId('err', parts.clock.now());
   parts.log.warn({ turn: begun.turn.id, session: begun.session.id, reason: end.reason, code: end.error.code, error_id: errorId }, 'turn.failed');
   return { reason: end.reason, text, sentence: end.error.sentence, errorId };
 };
 
-/** Runs a turn to its end. Undefined when it was put down for a shutdown. Everything it did so far is stored; its end is the caller's to commit. */
-export const runTurn = async (parts: TurnParts, begun: BegunTurn, signal: AbortSignal): Promise<TurnResult | undefined> => {
-  const progress: Progress = { usage: noUsage, model: null, final: undefined, parts: 0, preview: parts.preview(begun, 0), end: undefined, steered: [] };
-  using _typing = parts.typing(begun);
-  await writeRest(parts, begun, signal);
+/** Hands the turn to the agent and takes in what comes of it. */
+const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, signal: AbortSignal): Promise<void> => {
   const answering = await parts.answering(begun);
   const transcript = await loadTranscript(parts, begun, answering);
   const input = {
@@ -173,15 +198,41 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signal: AbortS
     ...(begun.session.settings.model !== undefined && { model: begun.session.settings.model }),
   };
   for await (const event of answering.agent.run(input, signal)) await onEvent(parts, begun, progress, event);
-  const preview = await progress.preview?.finish();
-  if (progress.end?.reason === 'suspended') return undefined;
-  const end = endOf(parts, begun, progress);
+};
+
+/** A fault of ours ends the turn with a notice and an id that both the log and the person see; it never takes the process down. */
+const brokenOff = (parts: TurnParts, begun: BegunTurn, error: unknown): TurnEnd => {
+  const errorId = newId('err', parts.clock.now());
+  parts.log.error({ err: error, turn: begun.turn.id, session: begun.session.id, error_id: errorId }, 'turn.broke');
+  return { reason: 'internal_error', text: '', sentence: 'Something went wrong on my side.', errorId };
+};
+
+/**
+ * Runs a turn to its end. Undefined when it was put down for a shutdown. Everything it did so far is stored; its end is the caller's to
+ * commit. Rejects only when the store does.
+ */
+export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnSignals): Promise<TurnResult | undefined> => {
+  const progress: Progress = { usage: noUsage, model: null, final: undefined, parts: 0, preview: parts.preview(begun, 0), end: undefined, steered: [] };
+  using _typing = parts.typing(begun);
+  let end: TurnEnd;
+  try {
+    await writeRest(parts, begun, signals.halt);
+    if (isSuspended(signals.halt)) return undefined;
+    await converse(parts, begun, progress, signals.turn);
+    if (progress.end?.reason === 'suspended') return undefined;
+    end = endOf(parts, begun, progress);
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    end = brokenOff(parts, begun, error);
+  } finally {
+    await progress.preview?.finish();
+  }
   return {
     reason: isSilent(end) ? 'silent' : end.reason,
     error: end.sentence ?? null,
     model: progress.model,
     usage: progress.usage,
     messages: progress.final === undefined ? [] : [progress.final],
-    answer: answerOf(end, { target: begun.turn.target, preview }),
+    answer: answerOf(end, { target: begun.turn.target, preview: await progress.preview?.finish() }),
   };
 };

@@ -1,14 +1,24 @@
-import type { InboundEvent } from '../core/message.ts';
+import { replyTarget } from '../core/message.ts';
+import type { InboundEvent, Target } from '../core/message.ts';
 import type { Attachment, TranscriptMessage } from '../core/transcript.ts';
 import type { InboxItem } from '../store/inbox.ts';
 
 /** Items that are one message to the person who sent them: an album, or a text that the client has split. */
 export type ItemGroup = readonly [InboxItem, ...InboxItem[]];
 
+/** Pieces of a split text are sent at once; platforms count whole seconds. */
+const splitWithinMs = 3_000;
+
+/** Whether an answer there answers the event. */
+export const isAnsweredAt = (target: Target, event: InboundEvent): boolean =>
+  event.account === target.account && event.chat.id === target.chatId && event.chat.threadId === target.threadId;
+
 const continues = (last: InboundEvent, next: InboundEvent): boolean => {
-  if (last.batch === undefined || last.sender.id !== next.sender.id) return false;
-  if (last.batch.kind === 'split') return next.batch === undefined ? next.media.length === 0 : next.batch.id === last.batch.id;
-  return next.batch?.id === last.batch.id;
+  if (last.batch === undefined || last.sender.id !== next.sender.id || !isAnsweredAt(replyTarget(last), next)) return false;
+  if (last.batch.kind === 'album') return next.batch?.id === last.batch.id;
+  // The last piece of a split text is short and does not know that it is one.
+  const isPiece = next.batch === undefined ? next.kind === 'message' && next.media.length === 0 : next.batch.id === last.batch.id;
+  return isPiece && next.sentAtMs - last.sentAtMs <= splitWithinMs;
 };
 
 /** Puts together what belongs together; the order of arrival stays. */
@@ -27,8 +37,8 @@ const quoteLimit = 500;
 
 const shorten = (text: string): string => (text.length > quoteLimit ? `${text.slice(0, quoteLimit)}…`.toWellFormed() : text);
 
-/** One line without control characters, so that a name cannot pretend to be something else. */
-const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim().slice(0, 80);
+/** One line without control characters and brackets, so that a name cannot pretend to be something else. */
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\s[\]]+/gu, ' ').trim().slice(0, 80);
 
 const notesOf = (event: InboundEvent): string[] => {
   const notes: string[] = [];
@@ -55,7 +65,9 @@ export interface LoadedMedia {
 /** The transcript row of one message. In a conversation of several people each is told apart by name. */
 export const userMessage = (group: ItemGroup, media: LoadedMedia, shared: boolean): TranscriptMessage => {
   const texts = group.map((item) => textOf(item.event)).filter((text) => text !== '');
-  const body = [...new Set(texts), ...media.notes].join('\n');
+  // Every part of an album says again what it replies to.
+  const said = group[0].event.batch?.kind === 'album' ? new Set(texts) : texts;
+  const body = [...said, ...media.notes].join('\n');
   const { sender } = group[0].event;
   const content = shared ? `[${oneLine(sender.name ?? sender.id)}] ${body}` : body;
   return { role: 'user', content: content.toWellFormed(), ...(media.attachments.length > 0 && { attachments: media.attachments }) };

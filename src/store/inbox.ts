@@ -86,6 +86,12 @@ export const replaceWaitingText = async (tx: Writing, item: InboxItem, text: str
   return result.numUpdatedRows === 1n;
 };
 
+/** Keeps what a message says now that a turn has taken it up, so that a further edit is compared with that. */
+export const noteEdit = async (tx: Writing, item: InboxItem, text: string): Promise<void> => {
+  const event: InboundEvent = { ...item.event, text };
+  await tx.q.updateTable('inbox').set({ event: JSON.stringify(event) }).where('id', '=', item.id).execute();
+};
+
 const toItem = (row: { id: number; event: string; message_id: number | null; session_id: string | null; session_key: string | null }): InboxItem => ({
   id: row.id,
   event: JSON.parse(row.event) as InboundEvent,

@@ -45,6 +45,8 @@ const useCommands = ({ session, chat }: Props, text: string) => {
   const commands = useMemo(() => matchCommands(all, text), [all, text]);
   const [selected, setSelected] = useState(0);
   const index = Math.min(selected, commands.length - 1);
+  const closed = commands.length === 0;
+  useEffect(() => setSelected(0), [closed]);
   const pick = (command: Command): void => session.drafts.change(chat, { text: `/${command.name} ` });
   const onKey = (event: KeyboardEvent): boolean => {
     const command = commands[index];

@@ -53,23 +53,38 @@ interface RowsProps {
   readonly messages: readonly Message[];
 }
 
+/** For each message the one it answers, unless that is plain from where it stands. */
+const quotesOf = (messages: readonly Message[]): readonly (Message | undefined)[] => {
+  const before = new Map<string, Message>();
+  let lastOwn: string | undefined;
+  let last: string | undefined;
+  return messages.map((message) => {
+    const { id, from, replyTo } = message;
+    const expected = from === 'agent' ? lastOwn : last;
+    const quoted = replyTo === undefined || replyTo === expected ? undefined : before.get(replyTo);
+    before.set(id, message);
+    last = id;
+    if (from === 'owner') lastOwn = id;
+    return quoted;
+  });
+};
+
 const Rows = ({ session, chat, messages }: RowsProps): VNode => {
   const previews = useStore(session.state, (state) => state.previews);
-  const byId = useMemo(() => new Map(messages.map((message) => [message.id, message])), [messages]);
+  const quotes = useMemo(() => quotesOf(messages), [messages]);
   const nowMs = Date.now();
   return (
     <>
       {messages.map((message, index) => {
         const before = messages[index - 1];
         const newDay = before === undefined || startOfDay(before.atMs) !== startOfDay(message.atMs);
-        const quoted = message.replyTo === undefined || message.replyTo === before?.id ? undefined : byId.get(message.replyTo);
         return [
           newDay && (
             <div key={`day-${message.id}`} class="day" role="separator">
               <span>{dayOf(message.atMs, nowMs)}</span>
             </div>
           ),
-          <MessageRow key={message.id} session={session} chat={chat} message={message} preview={previews[message.id]?.text} quoted={quoted} />,
+          <MessageRow key={message.id} session={session} chat={chat} message={message} preview={previews[message.id]?.text} quoted={quotes[index]} />,
         ];
       })}
     </>

@@ -149,7 +149,3 @@ export const dropPreviews = (state: State, ids: ReadonlySet<string>): State =>
   ids.size === 0 ? state : { ...state, previews: Object.fromEntries(Object.entries(state.previews).filter(([id]) => !ids.has(id))) };
 
 export const markRead = (state: State, chat: string): State => ({ ...state, unread: without(state.unread, chat) });
-
-/** Whether the agent is at work in the chat. */
-export const isBusy = (state: State, chat: string, nowMs: number): boolean =>
-  (state.typingUntilMs[chat] ?? 0) > nowMs || Object.values(state.previews).some((preview) => preview.chat === chat);

@@ -10,6 +10,9 @@ const modelSetup = `model:
   default: gpt-5-mini
   base_url: https://api.openai.com/v1`;
 
+const telegramSetup = `TELEGRAM_BOT_TOKEN=your-token
+TELEGRAM_ALLOWED_USERS=your-id`;
+
 /** What an empty conversation says: what to try, and how to go on from the demo. */
 export const Welcome = ({ session, chat }: { readonly session: Session; readonly chat: string }): VNode => (
   <section class="welcome">
@@ -28,17 +31,22 @@ export const Welcome = ({ session, chat }: { readonly session: Session; readonly
     <div class="setups">
       <details>
         <summary>Connect a real model</summary>
-        <p>Without one, a small built-in demo answers. Any server that speaks OpenAI's chat completions will do. Add this to <code>~/.hermes/config.yaml</code>:</p>
+        <p>
+          Until then a small built-in demo answers. Any server that speaks OpenAI's chat completions will do: put this into <code>~/.hermes/config.yaml</code>
+        </p>
         <CodeBlock language="yaml" code={modelSetup} />
-        <p>Put the key into <code>~/.hermes/.env</code>, then start the gateway again:</p>
+        <p>
+          and its key into <code>~/.hermes/.env</code>. The gateway takes the change over while it runs.
+        </p>
         <CodeBlock language="sh" code="OPENAI_API_KEY=your-key" />
       </details>
       <details>
         <summary>Talk to it on Telegram</summary>
-        <p>Get a token from <b>@BotFather</b>, put it into <code>~/.hermes/.env</code> and start the gateway again:</p>
-        <CodeBlock language="sh" code="TELEGRAM_BOT_TOKEN=your-token" />
-        <p>Write to your bot. It answers with a code; approve it here:</p>
-        <CodeBlock language="text" code="/pair approve CODE" />
+        <p>
+          Get a token from <b>@BotFather</b> and put it into <code>~/.hermes/.env</code>
+        </p>
+        <CodeBlock language="sh" code={telegramSetup} />
+        <p>Then write to your bot. If you do not know your id, leave that line out at first: the bot tells you.</p>
       </details>
     </div>
   </section>

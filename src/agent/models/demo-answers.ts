@@ -26,7 +26,7 @@ model:
 OPENAI_API_KEY=your-key
 \`\`\`
 
-3. Start the gateway again and say hello. This conversation goes on where it is.
+3. Save and say hello. The change is taken over while the gateway runs, and this conversation goes on where it is.
 
 ## Add Telegram
 
@@ -35,9 +35,10 @@ OPENAI_API_KEY=your-key
 
 \`\`\`sh
 TELEGRAM_BOT_TOKEN=your-token
+TELEGRAM_ALLOWED_USERS=your-id
 \`\`\`
 
-3. Start the gateway again and write to your bot. It answers with a pairing code; approve it here with \`/pair approve CODE\`.`;
+3. Write to your bot. If you do not know your id, leave that line out at first: the bot tells you. Changes to the files are taken over while the gateway runs.`;
 
 export const introText = `# Hello, I am the demo model 👋
 
@@ -136,8 +137,7 @@ Every reply is a row in an outbox. One sender takes the rows in order for each c
 
 \`\`\`text
 conversation ──▶ turn ──▶ outbox ──▶ sender ──▶ Telegram
-                                           ├──▶ web page
-                                           └──▶ e-mail
+                                           └──▶ web page
 \`\`\`
 
 When an answer from the platform is lost, the row is neither "sent" nor "failed". It is *unknown*, and the gateway finds out where it can instead of guessing.
@@ -145,8 +145,8 @@ When an answer from the platform is lost, the row is neither "sent" nor "failed"
 ## 5. You can always ask why
 
 1. \`hermes trace <id>\` prints the life of one message, from its arrival to its delivery.
-2. \`hermes explain\` says what would happen to a message from a certain place and person, and why.
-3. The page you may be looking at shows each account, when it last heard something, and what went wrong.
+2. \`hermes status\` shows each account, when it last heard something, what waits and what went wrong.
+3. \`hermes sessions search\` finds what was said, in any script.
 
 ## 6. And the model?
 
@@ -159,7 +159,7 @@ interface ModelProvider {
 }
 \`\`\`
 
-I am the smallest possible implementation of it: no network, no key, no intelligence. That also makes me the most reliable one, which is why the benchmarks and many of the tests of this gateway talk to me.
+I am the smallest possible implementation of it: no network, no key, no intelligence. That also makes me the most reliable one.
 
 ---
 

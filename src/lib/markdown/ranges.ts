@@ -27,8 +27,8 @@ interface Scan {
   readonly brackets: Bracket[];
   /** Brackets below this index cannot become links: one has been closed inside them. */
   linkFloor: number;
-  /** Start of the last run of backticks by length, so that a search for a missing one happens once. */
-  readonly lastRun: Map<number, number>;
+  /** Start of the last run of backticks by length, so that a missing one is not searched for again and again. */
+  lastRuns?: ReadonlyMap<number, number>;
 }
 
 const interesting = /[\\`<[\]!*_~|]|https?:\/\//;
@@ -37,7 +37,7 @@ const word = /[\p{L}\p{N}]/u;
 
 /** Finds code, links, images and emphasis in time proportional to the text. What is not balanced is not found. */
 export const inlineRanges = (text: string): readonly InlineRange[] => {
-  const scan: Scan = { text, ranges: [], delimiters: [], brackets: [], linkFloor: 0, lastRun: lastRuns(text) };
+  const scan: Scan = { text, ranges: [], delimiters: [], brackets: [], linkFloor: 0 };
   const next = new RegExp(interesting, 'g');
   for (let found = next.exec(text); found !== null; found = next.exec(text)) next.lastIndex = step(scan, found.index, found[0]);
   addPairs(scan, 0);
@@ -80,7 +80,7 @@ const step = (scan: Scan, at: number, found: string): number => {
   }
 };
 
-const lastRuns = (text: string): Map<number, number> => {
+const lastRuns = (text: string): ReadonlyMap<number, number> => {
   const last = new Map<number, number>();
   for (const run of text.matchAll(/`+/g)) last.set(run[0].length, run.index);
   return last;
@@ -92,10 +92,12 @@ const runLength = (text: string, at: number): number => {
   return end - at;
 };
 
-const readCode = ({ text, ranges, lastRun }: Scan, start: number): number => {
+const readCode = (scan: Scan, start: number): number => {
+  const { text, ranges } = scan;
   const length = runLength(text, start);
   const innerStart = start + length;
-  if ((lastRun.get(length) ?? -1) < innerStart) return innerStart;
+  scan.lastRuns ??= lastRuns(text);
+  if ((scan.lastRuns.get(length) ?? -1) < innerStart) return innerStart;
   let close = innerStart;
   for (;;) {
     close = text.indexOf('`', close);
@@ -194,4 +196,4 @@ const endOfUrl = (text: string, start: number): number | undefined => {
 };
 
 /** Takes the backslash off escaped punctuation. */
-export const unescapeMarkdown = (text: string): string => text.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+export const unescapeMarkdown = (text: string): string => (text.includes('\\') ? text.replace(/\\([!-/:-@[-`{-~])/g, '$1') : text);

@@ -31,7 +31,7 @@ async function* bounded(response: IncomingMessage, signal: AbortSignal): AsyncGe
     const expected = announced(response);
     for await (const chunk of response) {
       bytes += chunk.byteLength;
-      
+      if (bytes > maxDownloadBytes) throw tooLarge();
       yield chunk;
     }
     if (expected !== undefined && bytes < expected) throw new PlatformError('unavailable', 'the download ended early');

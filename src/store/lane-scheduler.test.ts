@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '../lib/clock.ts';
+import { capturingLogger, silentLogger } from '../lib/logger.ts';
+import type { Logger } from '../lib/logger.ts';
+import { eachStore } from '../../test/support/stores.ts';
+import { LaneScheduler } from './lane-scheduler.ts';
+import { claimLane, enqueueLane, releaseLane } from './lanes.ts';
+import type { Store } from './store.ts';
+
+const enqueue = (store: Store, lane: string): Promise<void> => store.write((tx) => enqueueLane(tx, { lane, kind: lane.startsWith('out:') ? 'out' : 'turn' }));
+
+/** Takes the work of a lane away, as somebody who has done it. */
+const finish = (store: Store, lane: string): Promise<void> =>
+  store.write(async (tx) => {
+    const claim = await claimLane(tx, { lane, owner: 'o', leaseMs: 60_000 });
+    if (claim !== undefined) await releaseLane(tx, claim, { more: false });
+  });
+
+/** Resolves once `condition` holds, looking again after every turn of the event loop. */
+const until = async (condition: () => boolean): Promise<void> => {
+  const untilMs = Date.now() + 5000;
+  while (!condition()) {
+    assert.ok(Date.now() < untilMs, 'it did not happen in time');
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+};
+
+interface Parts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly concurrency?: number;
+  readonly log?: Logger;
+  work(lane: string): Promise<number | undefined>;
+}
+
+const start = (parts: Parts): LaneScheduler => {
+  const scheduler = new LaneScheduler({ kind: 'turn', concurrency: 10, log: silentLogger, ...parts });
+  scheduler.start();
+  return scheduler;
+};
+
+eachStore((_engine, open) => {
+  test('a lane with work is brought to the worker at once, and lanes of another kind are not', async () => {
+    const { store, clock } = await open();
+    const worked: string[] = [];
+    const scheduler = start({
+      store,
+      clock,
+      work: async (lane) => {
+        worked.push(lane);
+        await finish(store, lane);
+        return undefined;
+      },
+    });
+    await enqueue(store, 'out:x:1');
+    await enqueue(store, 'turn:a');
+    await until(() => worked.length > 0);
+    await scheduler.stop();
+    assert.deepEqual(worked, ['turn:a']);
+  });
+
+  test('work whose notification was missed is found by looking', async () => {
+    const { store, clock, pass } = await open();
+    await enqueue(store, 'turn:before');
+    const worked = new Set<string>();
+    const scheduler = start({
+      store,
+      clock,
+      work: async (lane) => {
+        worked.add(lane);
+        await finish(store, lane);
+        return undefined;
+      },
+    });
+    await until(() => worked.has('turn:before'));
+    await store.write((tx) => tx.q.insertInto('lanes').values({ lane: 'turn:silent', kind: 'turn', has_work: 1, ready_at: 0, owner: null, lease_until: 0, fence: 0, stops: 0 }).execute());
+    await pass(1100);
+    await until(() => worked.has('turn:silent'));
+    await scheduler.stop();
+  });
+
+  test('a lane is worked on by one at a time, and again when it was announced meanwhile', async () => {
+    const { store, clock } = await open();
+    let inside = 0;
+    let most = 0;
+    let runs = 0;
+    const gate = Promise.withResolvers<void>();
+    const scheduler = start({
+      store,
+      clock,
+      work: async (lane) => {
+        inside += 1;
+        runs += 1;
+        most = Math.max(most, inside);
+        if (runs === 1) await gate.promise;
+        await finish(store, lane);
+        inside -= 1;
+        return undefined;
+      },
+    });
+    await enqueue(store, 'turn:a');
+    await until(() => runs === 1);
+    await enqueue(store, 'turn:a');
+    await enqueue(store, 'turn:a');
+    gate.resolve();
+    await until(() => runs === 2 && inside === 0);
+    await scheduler.stop();
+    assert.deepEqual([most, runs], [1, 2]);
+  });
+
+  test('no more lanes than allowed are worked on at once, and the rest follow', async () => {
+    const { store, clock } = await open();
+    let inside = 0;
+    let most = 0;
+    const done = new Set<string>();
+    const scheduler = start({
+      store,
+      clock,
+      concurrency: 2,
+      work: async (lane) => {
+        inside += 1;
+        most = Math.max(most, inside);
+        await finish(store, lane);
+        inside -= 1;
+        done.add(lane);
+        return undefined;
+      },
+    });
+    for (const lane of ['turn:a', 'turn:b', 'turn:c', 'turn:d', 'turn:e']) await enqueue(store, lane);
+    await until(() => done.size === 5);
+    await scheduler.stop();
+    assert.ok(most <= 2);
+  });
+
+  test('a worker that has to wait is called again after its time', async () => {
+    const { store, clock, pass } = await open();
+    const calls: number[] = [];
+    const scheduler = start({
+      store,
+      clock,
+      work: async (lane) => {
+        calls.push(clock.now());
+        if (calls.length === 1) return 50;
+        await finish(store, lane);
+        return undefined;
+      },
+    });
+    scheduler.wake('turn:a');
+    await until(() => calls.length === 1);
+    await pass(80);
+    await until(() => calls.length === 2);
+    await scheduler.stop();
+    assert.ok((calls[1] ?? 0) - (calls[0] ?? 0) >= 50);
+  });
+
+  test('a worker that fails is reported and called again, and others go on', async () => {
+    const { store, clock, pass } = await open();
+    const { log, lines } = capturingLogger();
+    const calls: string[] = [];
+    const scheduler = start({
+      store,
+      clock,
+      log,
+      work: async (lane) => {
+        calls.push(lane);
+        if (lane === 'turn:bad' && calls.filter((call) => call === lane).length === 1) throw new Error('broken');
+        await finish(store, lane);
+        return undefined;
+      },
+    });
+    await enqueue(store, 'turn:bad');
+    await until(() => calls.includes('turn:bad'));
+    await enqueue(store, 'turn:good');
+    await until(() => calls.includes('turn:good'));
+    await pass(1100);
+    await until(() => calls.filter((call) => call === 'turn:bad').length === 2);
+    await scheduler.stop();
+    assert.ok(lines.some((line) => line.includes('lane.failed')));
+  });
+
+  test('stopping lets what is under way end and takes nothing new', async () => {
+    const { store, clock } = await open();
+    const calls: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const scheduler = start({
+      store,
+      clock,
+      work: async (lane) => {
+        calls.push(lane);
+        await gate.promise;
+        return undefined;
+      },
+    });
+    await enqueue(store, 'turn:a');
+    await until(() => calls.length === 1);
+    let stopped = false;
+    const stopping = scheduler.stop().then(() => {
+      stopped = true;
+    });
+    await enqueue(store, 'turn:b');
+    scheduler.wake('turn:c');
+    assert.equal(stopped, false);
+    gate.resolve();
+    await stopping;
+    assert.deepEqual(calls, ['turn:a']);
+  });
+});

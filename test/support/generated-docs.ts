@@ -1,0 +1,53 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { sections } from '../../src/cli/settings.ts';
+import { commands } from '../../src/commands/registry.ts';
+import { describeSettings } from '../../src/config/describe-settings.ts';
+import type { SettingDescription } from '../../src/config/describe-settings.ts';
+import { platforms } from '../../src/platforms/registry.ts';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+const row = (setting: SettingDescription): string => {
+  const notes = [setting.secret ? 'secret' : '', setting.reload === 'restart' ? 'needs a restart' : '', setting.aliases.length > 0 ? `also \`${setting.aliases.join('`, `')}\`` : ''].filter((note) => note !== '');
+  const about = [setting.description, ...notes.map((note) => `(${note})`)].join(' ');
+  return `| \`${setting.path}\` | ${cell(setting.type)} | ${setting.default === undefined ? (setting.required ? '**required**' : '') : `\`${cell(setting.default)}\``} | ${setting.variable === undefined ? '' : `\`${setting.variable}\``} | ${cell(about)} |`;
+};
+
+const settingsTable = (settings: readonly SettingDescription[]): string => ['| setting | type | default | variable | about |', '|---|---|---|---|---|', ...settings.map(row)].join('\n');
+
+const commandsTable = (): string =>
+  ['| command | also | about | while a turn runs |', '|---|---|---|---|', ...commands.map((command) => `| \`/${command.name}${command.args === undefined ? '' : ` ${cell(command.args)}`}\` | ${command.aliases.map((alias) => `\`/${alias}\``).join(' ')} | ${cell(command.description)} | ${command.whileRunning} |`)].join('\n');
+
+/** What stands between the marks of a page, by the name of the mark. */
+export const generatedBlocks = (): ReadonlyMap<string, string> => {
+  const all = describeSettings(sections, platforms);
+  const isPlatform = (setting: SettingDescription, name: string): boolean => setting.path.startsWith(`platforms.${name}.`);
+  const blocks = new Map<string, string>([
+    ['settings', settingsTable(all.filter((setting) => !setting.path.startsWith('platforms.')))],
+    ['account settings', settingsTable(all.filter((setting) => isPlatform(setting, '<platform>')))],
+    ['commands', commandsTable()],
+  ]);
+  for (const platform of platforms) {
+    blocks.set(`${platform.name} settings`, settingsTable(all.filter((setting) => isPlatform(setting, platform.name))));
+    const exceptions = Object.entries(platform.exceptions);
+    blocks.set(`${platform.name} exceptions`, exceptions.length === 0 ? 'None: every clause of the conformance suite is met.' : exceptions.map(([clause, reason]) => `- ${clause}: ${reason}`).join('\n'));
+  }
+  return blocks;
+};
+
+const mark = /<!-- generated: ([^>]+) -->\n[\s\S]*?<!-- end -->/g;
+
+/** The page with its generated parts as they have to be. */
+export const refresh = (page: string): string => {
+  const blocks = generatedBlocks();
+  return page.replaceAll(mark, (_whole, name: string) => {
+    const block = blocks.get(name);
+    if (block === undefined) throw new Error(`nothing is called "${name}" among what can be generated`);
+    return `<!-- generated: ${name} -->\n${block}\n<!-- end -->`;
+  });
+};
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export const refreshFile = (path: string): void => writeFileSync(path, refresh(readFileSync(path, 'utf8')));

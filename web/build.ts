@@ -1,0 +1,7 @@
+import { fileURLToPath } from 'node:url';
+import { ensureBuilt } from '../src/http/ensure-built.ts';
+import { silentLogger } from '../src/lib/logger.ts';
+
+const built = await ensureBuilt({ root: fileURLToPath(new URL('..', import.meta.url)), log: silentLogger });
+process.stdout.write(`web/dist: ${built}\n`);
+if (built === 'unavailable') process.exitCode = 1;
