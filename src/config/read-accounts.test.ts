@@ -33,6 +33,7 @@ test('a credential in the environment is enough, but an explicit enabled: false 
 test('access variables alone make no account', () => {
   assert.deepEqual(names('', { env: { TELEGRAM_ALLOWED_USERS: '1' } }), []);
   assert.deepEqual(disabledNames('', { env: { TELEGRAM_ALLOWED_USERS: '1' } }), []);
+  assert.deepEqual(disabledNames('', { env: { EMAIL_ADDRESS: 'a@b.example' } }), [], 'nor does an address without its password');
 });
 
 test('a platform that is always on runs unconfigured and can be switched off', () => {

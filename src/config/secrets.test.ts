@@ -57,6 +57,8 @@ test('secrets are shown as masks, short ones as nothing', () => {
   const shown = settingsAsYaml(validSample('model: { api_key: shortone }\nplatforms: { telegram: { token: "123456:ABCDEFGHIJKLMNOP" } }').settings);
   assert.match(shown, /api_key: "\*\*\*"/);
   assert.match(shown, /token: 1234…MNOP # config\.yaml:2/);
+  const borrowed = settingsAsYaml(validSample('model: { default: "${MY_TOKEN}" }', { env: { MY_TOKEN: 'tiny' } }).settings);
+  assert.match(borrowed, /default: "\*\*\*"/, 'what comes from a variable that sounds like a credential is one');
 });
 
 test('the redactor learns every secret, also of a configuration that is refused', () => {

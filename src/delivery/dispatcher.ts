@@ -3,12 +3,13 @@ import { platformOf } from '../core/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Adapter, Platform } from '../platforms/contract.ts';
-import { deadTargets, markAlive, markDead } from '../store/gates.ts';
+import { markAlive, markDead } from '../store/gates.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
 import { claimLane, expediteLanes, holdLane, laneWaitMs, outLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
-import { headOfLane, markSending, settleDelivery } from '../store/outbox.ts';
+import { expediteDeliveries, headOfLane, markSending, settleDelivery } from '../store/outbox.ts';
 import type { Attempt, OutboxItem, Settlement } from '../store/outbox.ts';
+import { persist } from '../store/persist.ts';
 import type { Store, Writing } from '../store/store.ts';
 import type { Connections } from './connections.ts';
 import type { DeliveryGate } from './gate.ts';
@@ -48,15 +49,13 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #scheduler: LaneScheduler;
   readonly #abort = new AbortController();
-  readonly #dead = new Set<string>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#scheduler = new LaneScheduler({ store: options.store, kind: 'out', concurrency, clock: options.clock, log: options.log, work: (lane) => this.#work(lane) });
   }
 
-  async start(): Promise<void> {
-    for (const target of await this.#options.store.read(deadTargets)) this.#dead.add(`${target.account}:${target.chatId}`);
+  start(): void {
     this.#scheduler.start();
   }
 
@@ -69,7 +68,10 @@ export class Dispatcher {
 
   /** What has waited for this account's connection goes out now. */
   async connected(account: string): Promise<void> {
-    await this.#options.store.write((tx) => expediteLanes(tx, outLane(account, '')));
+    await this.#options.store.write(async (tx) => {
+      await expediteDeliveries(tx, account);
+      await expediteLanes(tx, outLane(account, ''));
+    });
   }
 
   async #work(lane: string): Promise<number | undefined> {
@@ -124,7 +126,7 @@ export class Dispatcher {
   }
 
   async #send(claim: Claim, item: OutboxItem): Promise<Next> {
-    const { store, clock, connections } = this.#options;
+    const { clock, connections } = this.#options;
     const { message } = item.delivery;
     const startedMs = clock.now();
     const adapter = connections.adapter(message.target.account);
@@ -133,11 +135,19 @@ export class Dispatcher {
     if (result instanceof PlatformError) return this.#failed(claim, item, { error: result, callMs, safe: adapter?.repeatsAreSafe === true });
     connections.succeeded(message.target.account);
     this.#options.onOutcome?.({ account: message.target.account, outcome: 'sent', callMs });
-    return store.write(async (tx) => {
-      await holdLane(tx, claim, leaseMs);
-      await this.#sent(tx, item, result);
-      return this.#next(tx, claim);
-    });
+    return this.#settle(claim, (tx) => this.#sent(tx, item, result));
+  }
+
+  /** What became of a call is not forgotten because the disk is full for a moment. */
+  #settle(claim: Claim, record: (tx: Writing) => Promise<void>): Promise<Next> {
+    const { store, clock, log } = this.#options;
+    const write = (): Promise<Next> =>
+      store.write(async (tx) => {
+        await holdLane(tx, claim, leaseMs);
+        await record(tx);
+        return this.#next(tx, claim);
+      });
+    return persist(write, { clock, log, signal: this.#abort.signal });
   }
 
   async #sent(tx: Writing, item: OutboxItem, messageIds: readonly string[]): Promise<void> {
@@ -148,10 +158,10 @@ export class Dispatcher {
     await settleDelivery(tx, item.id, {
       state: continues ? 'pending' : 'sent',
       log: [...item.log, attempt],
-      messageIds,
+      messageIds: [...item.messageIds, ...messageIds],
       ...(continues && { delivery: { message: { ...message, key: `${message.key}+`, text: following }, rest: others } }),
     });
-    if (this.#dead.delete(`${message.target.account}:${message.target.chatId}`)) await markAlive(tx, message.target.account, message.target.chatId);
+    await markAlive(tx, message.target.account, message.target.chatId);
   }
 
   async #call(adapter: Adapter, item: OutboxItem): Promise<readonly string[] | PlatformError> {
@@ -171,7 +181,7 @@ export class Dispatcher {
   }
 
   async #failed(claim: Claim, item: OutboxItem, failure: { error: PlatformError; callMs: number; safe: boolean }): Promise<Next> {
-    const { store, clock, log, gate } = this.#options;
+    const { clock, log, gate } = this.#options;
     const { target } = item.delivery.message;
     const { error } = failure;
     const gateMs = error.code === 'rate_limited' ? await gate.close(target, error) : undefined;
@@ -180,20 +190,13 @@ export class Dispatcher {
     const outcome = verdict.type === 'fail' ? 'failed' : verdict.type === 'repeat' ? 'repeat' : 'retry';
     log.warn({ delivery: item.id, account: target.account, chat: target.chatId, attempt: item.attempts, code: error.code, err: error, outcome }, 'delivery.not_sent');
     this.#options.onOutcome?.({ account: target.account, outcome, code: error.code, callMs: failure.callMs });
-    return store.write(async (tx) => {
-      await holdLane(tx, claim, leaseMs);
-      await this.#record(tx, item, verdict, { atMs: clock.now(), outcome: error.code, detail: error.message });
-      return this.#next(tx, claim);
-    });
+    return this.#settle(claim, (tx) => this.#record(tx, item, verdict, { atMs: clock.now(), outcome: error.code, detail: error.message }));
   }
 
   async #record(tx: Writing, item: OutboxItem, verdict: Verdict, attempt: Attempt): Promise<void> {
     const { target } = item.delivery.message;
     const log = [...item.log, attempt];
-    if (verdict.type === 'fail' && verdict.deadTarget) {
-      this.#dead.add(`${target.account}:${target.chatId}`);
-      await markDead(tx, { account: target.account, chatId: target.chatId, reason: verdict.reason });
-    }
+    if (verdict.type === 'fail' && verdict.deadTarget) await markDead(tx, { account: target.account, chatId: target.chatId, reason: verdict.reason });
     await settleDelivery(tx, item.id, settlementOf(verdict, log));
   }
 

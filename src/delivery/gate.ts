@@ -1,5 +1,6 @@
 import type { PlatformError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
 import { RateGate } from '../lib/rate-gate.ts';
 import { closeGate, closedGates } from '../store/gates.ts';
 import type { Store } from '../store/store.ts';
@@ -9,23 +10,36 @@ interface Place {
   readonly chatId: string;
 }
 
+export interface GateOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 const accountScope = (account: string): string => `account:${account}`;
 const chatScope = (place: Place): string => `chat:${place.account}:${place.chatId}`;
 const defaultWaitMs = 5_000;
 
-/** The one rate gate of all accounts and chats. What a platform asked for is kept in the store and holds after a restart. */
+interface Closing {
+  readonly scope: string;
+  readonly forMs: number;
+}
+
+/** The one rate gate of all accounts and chats. What a platform asked for is kept in the store: it holds after a restart, and for every other process. */
 export class DeliveryGate {
   readonly #gate: RateGate;
-  readonly #store: Store;
+  readonly #options: GateOptions;
 
-  private constructor(store: Store, clock: Clock) {
-    this.#store = store;
-    this.#gate = new RateGate(() => clock.now());
+  private constructor(options: GateOptions) {
+    this.#options = options;
+    this.#gate = new RateGate(() => options.clock.now());
   }
 
-  static async open(store: Store, clock: Clock): Promise<DeliveryGate> {
-    const gate = new DeliveryGate(store, clock);
-    for (const { scope, leftMs } of await store.read(closedGates)) gate.#gate.close(scope, leftMs);
+  static async open(options: GateOptions): Promise<DeliveryGate> {
+    const gate = new DeliveryGate(options);
+    const { store } = options;
+    store.listen('gate', (payload) => gate.#close(JSON.parse(payload) as Closing));
+    for (const { scope, leftMs } of await store.read(closedGates)) gate.#close({ scope, forMs: leftMs });
     return gate;
   }
 
@@ -33,12 +47,24 @@ export class DeliveryGate {
     return this.#gate.waitMs(accountScope(place.account), chatScope(place));
   }
 
-  /** Closes what a rate limit covers; answers for how long. */
+  /** Closes what a rate limit covers, at once; answers for how long. That it could not be kept is logged and changes nothing for this process. */
   async close(place: Place, error: PlatformError): Promise<number> {
+    const { store, log } = this.#options;
     const forMs = error.facts.retryAfterMs ?? defaultWaitMs;
     const scope = error.facts.scope === 'account' ? accountScope(place.account) : chatScope(place);
-    this.#gate.close(scope, forMs);
-    await this.#store.write((tx) => closeGate(tx, { scope, forMs, reason: error.code }));
+    this.#close({ scope, forMs });
+    try {
+      await store.write(async (tx) => {
+        await closeGate(tx, { scope, forMs, reason: error.code });
+        tx.notify('gate', JSON.stringify({ scope, forMs } satisfies Closing));
+      });
+    } catch (failure) {
+      log.error({ err: failure, account: place.account, chat: place.chatId }, 'gate.not_kept');
+    }
     return forMs;
+  }
+
+  #close({ scope, forMs }: Closing): void {
+    this.#gate.close(scope, forMs);
   }
 }

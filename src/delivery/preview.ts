@@ -13,6 +13,8 @@ const cursor = ' ▉';
 /** Less than this is not worth a message of its own yet. */
 const leastCharacters = 4;
 const callTimeoutMs = 10_000;
+/** An answer that is ready does not wait longer than this for an edit under way; whose message it is, is known. */
+const lastEditMs = 1_500;
 
 export interface PreviewOptions {
   readonly key: string;
@@ -38,6 +40,7 @@ export interface PreviewOptions {
 export class LivePreview {
   readonly #options: PreviewOptions;
   readonly #stop = new AbortController();
+  readonly #late = new AbortController();
   readonly #startedMs: number;
   #text = '';
   #shownText = '';
@@ -58,10 +61,12 @@ export class LivePreview {
     this.#loop ??= this.#run();
   }
 
-  /** The message that the final text has to take over, if one is visible. Waits for an edit under way. */
+  /** The message that the final text has to take over, if one is visible. Waits for a call under way. */
   async finish(): Promise<string | undefined> {
     this.#stop.abort();
+    const timer = setTimeout(() => this.#late.abort(), lastEditMs);
     await this.#loop;
+    clearTimeout(timer);
     return this.#messageId;
   }
 
@@ -70,7 +75,7 @@ export class LivePreview {
     try {
       while (!this.#stop.signal.aborted && !this.#broken) {
         if (!(await slept(clock, this.#pauseMs(), this.#stop.signal))) return;
-        await this.#show();
+        if (this.#pauseMs() === 0) await this.#show();
         if (this.#shownText === this.#text) return;
       }
     } catch (error) {
@@ -102,8 +107,7 @@ export class LivePreview {
       return;
     }
     const message = this.#message(platform, text);
-    if (message !== undefined) await this.#call(adapter, message);
-    this.#shownText = text;
+    if (message === undefined || (await this.#call(adapter, message))) this.#shownText = text;
   }
 
   /** Undefined once the text has outgrown one message: the rest is shown when it is final. */
@@ -113,23 +117,30 @@ export class LivePreview {
     return { key: this.#options.key, target: this.#options.target, text: shown, quiet: true };
   }
 
-  async #call(adapter: Adapter, message: OutboundMessage): Promise<void> {
-    const { clock, connections, gate, mustWait, onShown, target } = this.#options;
-    const signal = AbortSignal.timeout(callTimeoutMs);
+  /** False when it has to be tried again. */
+  async #call(adapter: Adapter, message: OutboundMessage): Promise<boolean> {
+    const { clock, connections, gate, target } = this.#options;
     try {
-      if (this.#messageId !== undefined) {
-        await adapter.edits?.edit(this.#messageId, message, false, signal);
-      } else if (!(await mustWait())) {
-        const receipt = await adapter.send(message, signal);
-        this.#messageId = receipt.messageIds[0];
-        if (this.#messageId !== undefined) await onShown(this.#messageId);
-      }
+      if (this.#messageId === undefined) return await this.#begin(adapter, message);
+      await adapter.edits?.edit(this.#messageId, message, false, AbortSignal.any([this.#late.signal, AbortSignal.timeout(callTimeoutMs)]));
       connections.succeeded(target.account);
+      return true;
     } catch (error) {
       if (!(error instanceof PlatformError) || error.code !== 'rate_limited') throw error;
       await gate.close(target, error);
+      return false;
     } finally {
       this.#lastEditMs = clock.now();
     }
+  }
+
+  async #begin(adapter: Adapter, message: OutboundMessage): Promise<boolean> {
+    const { connections, gate, mustWait, onShown, target } = this.#options;
+    if ((await mustWait()) || gate.waitMs(target) > 0) return false;
+    const receipt = await adapter.send(message, AbortSignal.timeout(callTimeoutMs));
+    connections.succeeded(target.account);
+    this.#messageId = receipt.messageIds[0];
+    if (this.#messageId !== undefined) await onShown(this.#messageId);
+    return true;
   }
 }

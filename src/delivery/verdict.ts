@@ -1,9 +1,9 @@
-import type { PlatformError } from '../core/errors.ts';
+import type { PlatformError, PlatformErrorCode } from '../core/errors.ts';
 import type { OutboundMessage } from '../core/message.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Platform } from '../platforms/contract.ts';
 import type { Delivery, OutboxItem } from '../store/outbox.ts';
-import { repeatMark } from './compose.ts';
+import { repeatMark, withoutAnchor } from './compose.ts';
 import { splitMarkdown } from './chunks.ts';
 
 /** What becomes of a delivery after a try that did not succeed. */
@@ -34,12 +34,18 @@ export const afterUnknown = (item: OutboxItem, platform: Platform, repeatsAreSaf
   return { type: 'repeat', delayMs: retryDelay(item.attempts), delivery: { ...item.delivery, message: mark(item.delivery.message, platform) } };
 };
 
-const withoutMissing = (item: OutboxItem, error: PlatformError): Delivery | undefined => {
-  const { delivery } = item;
-  if (delivery.finishes !== undefined) return { message: delivery.message };
-  if (error.facts.missing !== 'reply' || delivery.message.target.replyTo === undefined) return undefined;
-  const { replyTo: _replyTo, ...target } = delivery.message.target;
-  return { message: { ...delivery.message, target } };
+/** The message that was to be finished is gone or cannot be changed any more: the text is shown as a new one. */
+const asNew = ({ finishes: _finishes, ...delivery }: Delivery): Delivery => delivery;
+
+const unanchored = (delivery: Delivery): Delivery => ({ ...delivery, message: { ...delivery.message, target: withoutAnchor(delivery.message.target) } });
+
+const aboutTheMessage: ReadonlySet<PlatformErrorCode> = new Set(['not_found', 'unsupported', 'rejected']);
+
+/** The same delivery without what the platform refused to do with it. */
+const withoutRefused = (delivery: Delivery, error: PlatformError): Delivery | undefined => {
+  if (delivery.finishes !== undefined && aboutTheMessage.has(error.code)) return asNew(delivery);
+  const anchored = error.code === 'not_found' && error.facts.missing === 'reply' && delivery.message.target.replyTo !== undefined;
+  return anchored ? unanchored(delivery) : undefined;
 };
 
 /** Our count and the platform's differ: say it in smaller, plain pieces, rather than not at all. */
@@ -56,10 +62,8 @@ const moved = (delivery: Delivery, chatId: string): Delivery => ({ ...delivery, 
 export const afterError = (item: OutboxItem, error: PlatformError, context: { platform: Platform; repeatsAreSafe: boolean; gateMs?: number }): Verdict => {
   const fail = (): Verdict => ({ type: 'fail', deadTarget: error.rule.deadTarget, reason: `${error.code}: ${error.message}` });
   if (error.facts.movedToChatId !== undefined) return again(0, { delivery: moved(item.delivery, error.facts.movedToChatId) });
-  if (error.code === 'not_found') {
-    const delivery = withoutMissing(item, error);
-    return delivery === undefined ? fail() : again(0, { delivery });
-  }
+  const lesser = withoutRefused(item.delivery, error);
+  if (lesser !== undefined) return again(0, { delivery: lesser });
   if (error.code === 'too_long') {
     const delivery = inPieces(item.delivery, context.platform);
     return delivery === undefined ? fail() : again(0, { delivery });

@@ -60,7 +60,7 @@ export class Gateway {
   #maintenance: Promise<void> | undefined;
 
   static async start(options: GatewayOptions): Promise<Gateway> {
-    const gate = await DeliveryGate.open(options.store, options.clock);
+    const gate = await DeliveryGate.open(options);
     const gateway = new Gateway(options, gate);
     await gateway.#start();
     return gateway;
@@ -149,7 +149,7 @@ export class Gateway {
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
     await this.#accounts.configure(config);
-    await this.#dispatcher.start();
+    this.#dispatcher.start();
     this.#conversations.start();
     await this.#control.recover();
     this.#maintenance = maintain({ ...this.#options, owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });

@@ -34,4 +34,4 @@ export const newRedactor = (): Redactor => {
 };
 
 /** `sk-a…9f2c` for people who need to recognise a secret; short ones show nothing. */
-export const mask = (secret: string): string => (secret.length < 12 ? '***' : `${secret.slice(0, 4)}…${secret.slice(-4)}`);
+export const mask = (secret: string): string => (secret.length < 24 ? '***' : `${secret.slice(0, 4)}…${secret.slice(-4)}`);

@@ -34,13 +34,17 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
   const { claim, turn } = begun;
   return store.write(async (tx) => {
     await holdLane(tx, claim, turnLeaseMs);
-    for (const message of result.messages) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message);
-    if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
-    await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
-    await finishTurn(tx, turn.id, { state: 'done', reason: result.reason, error: result.error, model: result.model, usage: result.usage });
-    await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model });
+    // It is over already when this is a repeat of a commit that went through although its confirmation was lost.
+    if (await finishTurn(tx, turn.id, { state: 'done', reason: result.reason, error: result.error, model: result.model, usage: result.usage })) await writeEnd(tx, turn, result, policy);
     return beginTurn(tx, claim, policy);
   });
+};
+
+const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, policy: BeginPolicy): Promise<void> => {
+  for (const message of result.messages) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message);
+  if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
+  await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
+  await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model });
 };
 
 const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Omit<Outgoing, 'key'>, policy: BeginPolicy): Promise<void> => {

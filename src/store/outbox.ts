@@ -89,6 +89,11 @@ export const hasOpenDeliveries = async (db: Reading, lane: string): Promise<bool
   return row !== undefined;
 };
 
+/** What was to be tried again later may go now. A rate limit is the gate's to keep, not the row's. */
+export const expediteDeliveries = async (tx: Writing, account: string): Promise<void> => {
+  await tx.q.updateTable('outbox').set({ not_before: tx.now }).where('account', '=', account).where('state', 'in', ['pending', 'unknown']).where('not_before', '>', tx.now).execute();
+};
+
 /** Written before the call, so that after a crash the row is known to have an open outcome. */
 export const markSending = async (tx: Writing, id: number): Promise<void> => {
   await tx.q.updateTable('outbox').set((eb) => ({ state: 'sending', attempts: eb('attempts', '+', 1), updated_at: tx.now })).where('id', '=', id).execute();

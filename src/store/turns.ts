@@ -67,12 +67,13 @@ export const recordPreview = async (tx: Writing, id: number, preview: PreviewRef
   await tx.q.updateTable('turns').set({ preview: preview === null ? null : JSON.stringify(preview) }).where('id', '=', id).execute();
 };
 
+/** False when it was finished before. */
 export const finishTurn = async (
   tx: Writing,
   id: number,
   outcome: { state: 'done' | 'set_aside'; reason: ExitReason; error: string | null; model: string | null; usage: Usage },
-): Promise<void> => {
-  await tx.q
+): Promise<boolean> => {
+  const result = await tx.q
     .updateTable('turns')
     .set({
       state: outcome.state,
@@ -84,7 +85,9 @@ export const finishTurn = async (
       ended_at: tx.now,
     })
     .where('id', '=', id)
-    .execute();
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 };
 
 export const runningTurns = async (db: Reading): Promise<number> => {

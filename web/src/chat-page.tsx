@@ -67,40 +67,47 @@ const useTitle = (session: Session, chatTitle: string): void => {
 
 const isFileDrag = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') === true;
 
+/** Takes files that are dropped anywhere on an element. */
+const useFileDrop = (onFiles: (files: readonly File[]) => void) => {
+  const [dropping, setDropping] = useState(false);
+  const listeners = {
+    onDragOver(event: DragEvent): void {
+      if (!isFileDrag(event)) return;
+      event.preventDefault();
+      setDropping(true);
+    },
+    onDragLeave(event: DragEvent): void {
+      const stays = event.currentTarget instanceof Node && event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget);
+      if (!stays) setDropping(false);
+    },
+    onDrop(event: DragEvent): void {
+      setDropping(false);
+      if (!isFileDrag(event)) return;
+      event.preventDefault();
+      onFiles([...(event.dataTransfer?.files ?? [])]);
+    },
+  };
+  return { dropping, listeners };
+};
+
 export const ChatPage = ({ session, onLeave }: { readonly session: Session; readonly onLeave: () => void }): VNode => {
   const chat = useStore(session.view, (view) => view.chat);
   const chatTitle = useStore(session.state, (state) => state.chats.find((one) => one.id === chat)?.title ?? '');
   const busy = useBusy(session, chat);
   const [menuOpen, setMenuOpen] = useState(false);
-  const [dropping, setDropping] = useState(false);
+  const { dropping, listeners } = useFileDrop((files) => session.uploads.add(chat, files));
   useTitle(session, chatTitle);
   useKeys(session, () => {
     if (menuOpen) setMenuOpen(false);
     else if (busy) sendStop(session, chat);
   });
-  const onDrop = (event: DragEvent): void => {
-    setDropping(false);
-    if (!isFileDrag(event)) return;
-    event.preventDefault();
-    session.uploads.add(chat, [...(event.dataTransfer?.files ?? [])]);
-  };
   return (
     <div class="page">
       <a class="skip" href={`#${composerId}`} onClick={(event) => (event.preventDefault(), focusComposer())}>
         Skip to the message field
       </a>
       <Sidebar session={session} open={menuOpen} onClose={() => setMenuOpen(false)} onLeave={onLeave} />
-      <main
-        onDragOver={(event) => {
-          if (!isFileDrag(event)) return;
-          event.preventDefault();
-          setDropping(true);
-        }}
-        onDragLeave={(event) => {
-          if (!(event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget))) setDropping(false);
-        }}
-        onDrop={onDrop}
-      >
+      <main {...listeners}>
         <header class="top">
           <button type="button" class="round only-narrow" aria-label="Conversations" aria-expanded={menuOpen} aria-controls="sidebar" onClick={() => setMenuOpen(true)}>
             <Menu />

@@ -60,35 +60,72 @@ const useCommands = ({ session, chat }: Props, text: string) => {
   return { commands, index, pick, onKey };
 };
 
-export const Composer = ({ session, chat }: Props): VNode => {
-  const draft = useStore(session.drafts.items, (drafts) => drafts[chat] ?? emptyDraft);
-  const uploading = useStore(session.uploads.items, (uploads) => uploads.some((upload) => upload.chat === chat));
-  const busy = useBusy(session, chat);
-  const area = useRef<HTMLTextAreaElement>(null);
+const AttachButton = ({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode => {
   const picker = useRef<HTMLInputElement>(null);
-  const menu = useCommands({ session, chat }, draft.text);
-  const empty = draft.text.trim() === '' && draft.files.length === 0;
+  const onChange = (event: { readonly currentTarget: HTMLInputElement }): void => {
+    onFiles([...(event.currentTarget.files ?? [])]);
+    event.currentTarget.value = '';
+  };
+  return (
+    <>
+      <button type="button" class="round" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>
+        <Clip />
+      </button>
+      <input ref={picker} type="file" multiple hidden onChange={onChange} />
+    </>
+  );
+};
 
+/** As high as its text, up to what the style allows. */
+const useAutoGrow = (text: string) => {
+  const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     const element = area.current;
     if (element === null) return;
     element.style.height = 'auto';
     element.style.height = `${element.scrollHeight}px`;
-  }, [draft.text, chat]);
+  }, [text]);
+  return area;
+};
+
+const SendButton = ({ disabled }: { readonly disabled: boolean }): VNode => (
+  <button type="submit" class="round primary" aria-label="Send" title="Send (Enter)" disabled={disabled}>
+    <Send />
+  </button>
+);
+
+const StopButton = ({ onClick }: { readonly onClick: () => void }): VNode => (
+  <button type="button" class="round primary" aria-label="Stop" title="Stop (Esc)" onClick={onClick}>
+    <Stop />
+  </button>
+);
+
+const Hint = (): VNode => (
+  <p class="hint">
+    <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line, <kbd>/</kbd> shows commands, <kbd>Esc</kbd> stops an answer
+  </p>
+);
+
+export const Composer = ({ session, chat }: Props): VNode => {
+  const draft = useStore(session.drafts.items, (drafts) => drafts[chat] ?? emptyDraft);
+  const uploading = useStore(session.uploads.items, (uploads) => uploads.some((upload) => upload.chat === chat));
+  const busy = useBusy(session, chat);
+  const area = useAutoGrow(draft.text);
+  const menu = useCommands({ session, chat }, draft.text);
+  const empty = draft.text.trim() === '' && draft.files.length === 0;
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) focusComposer();
   }, [chat, draft.replyTo]);
 
-  const send = (): void => {
+  const send = (event: Event): void => {
+    event.preventDefault();
     if (empty || uploading) return;
     session.outbox.send({ chat, text: draft.text.trim(), files: draft.files, replyTo: draft.replyTo });
     session.drafts.clear(chat);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || menu.onKey(event)) return;
-    if (event.key !== 'Enter' || event.shiftKey) return;
-    event.preventDefault();
-    send();
+    if (event.key === 'Enter' && !event.shiftKey) send(event);
   };
   const onPaste = (event: ClipboardEvent): void => {
     const files = [...(event.clipboardData?.files ?? [])];
@@ -96,32 +133,14 @@ export const Composer = ({ session, chat }: Props): VNode => {
     event.preventDefault();
     session.uploads.add(chat, files);
   };
-  const showStop = busy && empty;
+  const active = menu.commands.length > 0 ? { 'aria-controls': 'commands', 'aria-activedescendant': `command-${menu.index}` } : {};
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
+    <form class="composer" onSubmit={send}>
       <CommandMenu commands={menu.commands} selected={menu.index} onPick={menu.pick} />
       {draft.replyTo !== undefined && <Replying session={session} chat={chat} replyTo={draft.replyTo} />}
       <DraftFiles session={session} chat={chat} files={draft.files} />
       <div class="entry">
-        <button type="button" class="round" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>
-          <Clip />
-        </button>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          onChange={(event) => {
-            session.uploads.add(chat, [...(event.currentTarget.files ?? [])]);
-            event.currentTarget.value = '';
-          }}
-        />
+        <AttachButton onFiles={(files) => session.uploads.add(chat, files)} />
         <textarea
           ref={area}
           id={composerId}
@@ -129,26 +148,15 @@ export const Composer = ({ session, chat }: Props): VNode => {
           value={draft.text}
           placeholder="Write a message"
           aria-label="Message"
-          aria-controls={menu.commands.length > 0 ? 'commands' : undefined}
-          aria-activedescendant={menu.commands.length > 0 ? `command-${menu.index}` : undefined}
+          {...active}
           enterkeyhint="send"
           onInput={(event) => session.drafts.change(chat, { text: event.currentTarget.value })}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        {showStop ? (
-          <button type="button" class="round primary" aria-label="Stop" title="Stop (Esc)" onClick={() => sendStop(session, chat)}>
-            <Stop />
-          </button>
-        ) : (
-          <button type="submit" class="round primary" aria-label="Send" title="Send (Enter)" disabled={empty || uploading}>
-            <Send />
-          </button>
-        )}
+        {busy && empty ? <StopButton onClick={() => sendStop(session, chat)} /> : <SendButton disabled={empty || uploading} />}
       </div>
-      <p class="hint">
-        <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line, <kbd>/</kbd> shows commands, <kbd>Esc</kbd> stops an answer
-      </p>
+      <Hint />
     </form>
   );
 };

@@ -92,7 +92,7 @@ const worldControls = (world: World) => ({
 /** Only an account that receives by webhook is called, and has calls that can be forged. */
 const webhookControls = ({ world }: ServerContext, mode: TelegramSimulatorOptions['mode']) =>
   mode === 'webhook' && {
-    connect: (url: string) => world.webhook.reach(url),
+    connect: (url: string) => void (world.webhook.reachableAt = url),
     webhook: (message: SimulatedMessage, signed: boolean) => ({
       headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': signed ? webhookSecret : 'wrong' },
       body: JSON.stringify({ update_id: 1, ...speak(world, message).content }),
@@ -130,7 +130,7 @@ export const startTelegramSimulator = async (wanted: TelegramSimulatorOptions = 
     async sendUnknownEvent() {
       world.updates.push({ hologram: { id: 1, note: 'of a kind that does not exist yet' } });
     },
-    acknowledged: () => world.updates.acknowledged(),
+    acknowledged: () => world.updates.acknowledged,
     visible: (chatId) => world.chats.visible(chatId),
     typing: () => world.typing,
     press: async (chatId, messageId, data, senderId) => publish(press(world, { chatId, messageId, data, senderId })),
@@ -139,7 +139,7 @@ export const startTelegramSimulator = async (wanted: TelegramSimulatorOptions = 
       if (plan.what === 'receive' || plan.what === 'any') world.updates.interrupt();
     },
     async [Symbol.asyncDispose]() {
-      world.webhook.close();
+      world.webhook.remove();
       await server[Symbol.asyncDispose]();
     },
   };

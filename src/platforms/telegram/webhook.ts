@@ -24,61 +24,69 @@ const checkEveryMs = 60_000;
 
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest();
 
-/** Receives what Telegram posts to us. Telegram keeps an update until we answer 200, and sends those of one chat in order. */
-export const newWebhook = ({ url, secret }: WebhookOptions): WebhookReceiver => {
+/** Answers 200 only when the update is stored: until then Telegram sends it again. */
+const takePosted = async (receiving: Receiving, update: unknown): Promise<200 | 503> => {
+  const updateId = integer(record(update)?.['update_id']);
+  try {
+    await take(receiving, receiving.parse(update, receiving.clock.now()), updateId);
+  } catch (error) {
+    receiving.log.error({ updateId, err: error }, 'telegram.webhook.not_stored');
+    return 503;
+  }
+  receiving.inbox.alive();
+  return 200;
+};
+
+const webhookRoutes = (secret: string, current: () => Receiving | undefined): Hono => {
   const expected = digest(secret);
-  let current: Receiving | undefined;
-
   const routes = new Hono();
-  routes.post(
-    '/',
-    async (context, next) => {
-      const given = context.req.header('x-telegram-bot-api-secret-token') ?? '';
-      if (!timingSafeEqual(digest(given), expected)) return context.body(null, 401);
-      if (current === undefined) return context.body(null, 503);
-      return next();
-    },
-    bodyLimit({ maxSize: maxBodyBytes, onError: (context) => context.body(null, 413) }),
-    async (context) => {
-      const update: unknown = await context.req.json().catch(() => undefined);
-      if (update === undefined) return context.body(null, 400);
-      const receiving = current;
-      if (receiving === undefined) return context.body(null, 503);
-      const updateId = integer(record(update)?.['update_id']);
-      try {
-        await take(receiving, receiving.parse(update, receiving.clock.now()), updateId);
-      } catch (error) {
-        receiving.log.error({ updateId, err: error }, 'telegram.webhook.not_stored');
-        return context.body(null, 503);
-      }
-      receiving.inbox.alive();
-      return context.body(null, 200);
-    },
-  );
+  routes.use('/', async (context, next) => {
+    const given = context.req.header('x-telegram-bot-api-secret-token') ?? '';
+    if (!timingSafeEqual(digest(given), expected)) return context.body(null, 401);
+    return next();
+  });
+  routes.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (context) => context.body(null, 413) }), async (context) => {
+    const receiving = current();
+    if (receiving === undefined) return context.body(null, 503);
+    let update: unknown;
+    try {
+      update = await context.req.json();
+    } catch (error) {
+      receiving.log.warn({ err: error }, 'telegram.webhook.unreadable');
+      return context.body(null, 400);
+    }
+    return context.body(null, await takePosted(receiving, update));
+  });
+  return routes;
+};
 
-  const register = (receiving: Receiving, signal: AbortSignal): Promise<unknown> =>
-    receiving.api.repeatable('account', signal, (raw, s) =>
-      raw.setWebhook({ url, secret_token: secret, allowed_updates: updateKinds, drop_pending_updates: false }, s),
-    );
+/** A quiet webhook looks like a dead one, so Telegram is asked now and then which address it knows. */
+const registeredUrl = async ({ api, inbox }: Receiving, signal: AbortSignal): Promise<string> => {
+  const info = record(await api.repeatable('account', signal, (raw, s) => raw.getWebhookInfo(s)));
+  inbox.alive();
+  return text(info?.['url']) ?? '';
+};
 
-  /** A quiet webhook looks like a dead one, so Telegram is asked now and then which address it knows. */
-  const registeredUrl = async (receiving: Receiving, signal: AbortSignal): Promise<string> => {
-    const info = record(await receiving.api.repeatable('account', signal, (raw, s) => raw.getWebhookInfo(s)));
-    receiving.inbox.alive();
-    return text(info?.['url']) ?? '';
-  };
+/** Ends only with an error: Telegram is unreachable, or somebody else has taken the bot over. */
+const stayRegistered = async (receiving: Receiving, { url, secret }: WebhookOptions, signal: AbortSignal): Promise<never> => {
+  const registration = { url, secret_token: secret, allowed_updates: updateKinds, drop_pending_updates: false };
+  await receiving.api.repeatable('account', signal, (raw, s) => raw.setWebhook(registration, s));
+  // Compared with what Telegram made of our address, which need not be what we wrote.
+  const ours = await registeredUrl(receiving, signal);
+  for (let known = ours; known === ours; known = await registeredUrl(receiving, signal)) await receiving.clock.sleep(checkEveryMs, signal);
+  throw new PlatformError('conflict', 'somebody else has changed the webhook of this bot');
+};
 
+/** Receives what Telegram posts to us. Telegram sends the updates of one chat one after the other. */
+export const newWebhook = (options: WebhookOptions): WebhookReceiver => {
+  let current: Receiving | undefined;
   return {
-    webhook: { guard: 'own', routes },
+    webhook: { guard: 'own', routes: webhookRoutes(options.secret, () => current) },
     async run(receiving, signal) {
       try {
         signal.throwIfAborted();
         current = receiving;
-        await register(receiving, signal);
-        // Compared with what Telegram made of our address, which need not be what we wrote.
-        const ours = await registeredUrl(receiving, signal);
-        for (let known = ours; known === ours; known = await registeredUrl(receiving, signal)) await receiving.clock.sleep(checkEveryMs, signal);
-        throw new PlatformError('conflict', 'somebody else has changed the webhook of this bot');
+        await stayRegistered(receiving, options, signal);
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {

@@ -26,7 +26,7 @@ const bufferBytes = 64 * 1024;
 const keepAliveMs = 15_000;
 
 /** What may wait for a slow reader. Beyond it the reader is cut off; it comes back with its cursor and misses nothing. */
-export const maxWaitingBytes = 1024 * 1024;
+const maxWaitingBytes = 1024 * 1024;
 
 /** After this the reader has to come back, and its login is looked at again. */
 const longestMs = 15 * 60_000;
@@ -36,12 +36,17 @@ const encoder = new TextEncoder();
 const entryText = (frame: JournalFrame): string => `id: ${frame.seq}\nevent: ${entryEvent}\ndata: ${JSON.stringify(frame)}\n\n`;
 const liveText = (frame: LiveFrame): string => `event: ${liveEvent}\ndata: ${JSON.stringify(frame)}\n\n`;
 
-/** Sleeps until woken or until the time is over; says which. */
-const newAlarm = (clock: Clock) => {
+interface Alarm {
+  wake(): void;
+  /** Until woken or until the time is over; says which. */
+  sleep(ms: number): Promise<'woken' | 'slept'>;
+}
+
+const newAlarm = (clock: Clock): Alarm => {
   let nap = new AbortController();
   return {
-    wake: (): void => nap.abort(),
-    async sleep(ms: number): Promise<'woken' | 'slept'> {
+    wake: () => nap.abort(),
+    async sleep(ms) {
       const { signal } = nap;
       try {
         await clock.sleep(ms, signal);
@@ -56,103 +61,104 @@ const newAlarm = (clock: Clock) => {
   };
 };
 
+/** One reader's place in the journal, and what waits for it. */
+class Subscription implements UnderlyingDefaultSource<Uint8Array> {
+  readonly #deps: EventsDeps;
+  readonly #reader: Reader;
+  readonly #alarm: Alarm;
+  readonly #endsAtMs: number;
+  readonly #held = new DisposableStack();
+  readonly #waiting: string[] = [];
+  #waitingBytes = 0;
+  #cursor: number;
+  #unread = true;
+  #ready = false;
+  #ended = false;
+
+  constructor(deps: EventsDeps, reader: Reader) {
+    this.#deps = deps;
+    this.#reader = reader;
+    this.#alarm = newAlarm(deps.clock);
+    this.#cursor = reader.after;
+    this.#endsAtMs = deps.clock.now() + longestMs;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const { signal } = this.#reader;
+    const onAbort = (): void => this.cancel();
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#held.defer(() => signal.removeEventListener('abort', onAbort));
+    this.#held.use(this.#deps.live.subscribe((frame) => this.#take(frame, controller)));
+    this.#held.use(this.#deps.watch(() => this.#look()));
+    controller.enqueue(encoder.encode('retry: 1000\n\n'));
+    if (signal.aborted) this.cancel();
+  }
+
+  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    for (;;) {
+      if (this.#ended || this.#deps.clock.now() >= this.#endsAtMs) break;
+      const text = await this.#next();
+      if (text === '') continue;
+      controller.enqueue(encoder.encode(text));
+      return;
+    }
+    this.cancel();
+    controller.close();
+  }
+
+  cancel(): void {
+    this.#ended = true;
+    this.#held.dispose();
+    this.#alarm.wake();
+  }
+
+  #look(): void {
+    this.#unread = true;
+    this.#alarm.wake();
+  }
+
+  #take(frame: LiveFrame, controller: ReadableStreamDefaultController<Uint8Array>): void {
+    if (!this.#ready) return;
+    const text = liveText(frame);
+    this.#waiting.push(text);
+    this.#waitingBytes += text.length;
+    if (this.#waitingBytes <= maxWaitingBytes) {
+      this.#alarm.wake();
+      return;
+    }
+    this.cancel();
+    if (this.#reader.cut === undefined) controller.error(new Error('the reader is too slow'));
+    else this.#reader.cut();
+  }
+
+  /** Live frames go first: those of a message were all sent before its final text was stored. */
+  async #next(): Promise<string> {
+    if (this.#waiting.length > 0) {
+      this.#waitingBytes = 0;
+      return this.#waiting.splice(0).join('');
+    }
+    if (this.#unread) return this.#stored();
+    if (!this.#ready) {
+      this.#ready = true;
+      return [...this.#deps.live.snapshot(), { type: 'ready' } as const].map(liveText).join('');
+    }
+    if ((await this.#alarm.sleep(keepAliveMs)) === 'woken') return '';
+    this.#unread = true;
+    return ': here\n\n';
+  }
+
+  async #stored(): Promise<string> {
+    this.#unread = false;
+    const frames = await this.#deps.journal.after(this.#cursor, pageSize);
+    this.#cursor = frames.at(-1)?.seq ?? this.#cursor;
+    this.#unread ||= frames.length === pageSize;
+    return frames.map(entryText).join('');
+  }
+}
+
 /**
  * Server-sent events: everything stored after the reader's cursor, page by page as it can take it, then what happens.
  * Stored entries are always read from the journal, so one written by another process arrives like our own.
  */
-export const openEvents = (deps: EventsDeps, reader: Reader): ReadableStream<Uint8Array> => {
-  const { journal, live, clock } = deps;
-  const alarm = newAlarm(clock);
-  const waiting: string[] = [];
-  let waitingBytes = 0;
-  let cursor = reader.after;
-  let unread = true;
-  let ready = false;
-  let ended = reader.signal.aborted;
-  const endsAtMs = clock.now() + longestMs;
-
-  const onAbort = (): void => {
-    ended = true;
-    alarm.wake();
-  };
-  const watching = deps.watch(() => {
-    unread = true;
-    alarm.wake();
-  });
-  const release = (): void => {
-    ended = true;
-    watching[Symbol.dispose]();
-    listening[Symbol.dispose]();
-    reader.signal.removeEventListener('abort', onAbort);
-    alarm.wake();
-  };
-  reader.signal.addEventListener('abort', onAbort, { once: true });
-
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const listening = live.subscribe((frame) => {
-    if (!ready || ended) return;
-    const text = liveText(frame);
-    waitingBytes += text.length;
-    if (waitingBytes > maxWaitingBytes) {
-      release();
-      if (reader.cut === undefined) controller?.error(new Error('the reader is too slow'));
-      else reader.cut();
-      return;
-    }
-    waiting.push(text);
-    alarm.wake();
-  });
-
-  const storedText = async (): Promise<string> => {
-    unread = false;
-    const frames = await journal.after(cursor, pageSize);
-    cursor = frames.at(-1)?.seq ?? cursor;
-    unread ||= frames.length === pageSize;
-    return frames.map(entryText).join('');
-  };
-  const waitingText = (): string => {
-    waitingBytes = 0;
-    return waiting.splice(0).join('');
-  };
-  /** Live frames go first: those of a message were all sent before its final text was stored. */
-  const nextText = async (): Promise<string> => {
-    if (waiting.length > 0) return waitingText();
-    if (unread) return storedText();
-    if (!ready) {
-      ready = true;
-      return [...live.snapshot(), { type: 'ready' } as const].map(liveText).join('');
-    }
-    if ((await alarm.sleep(keepAliveMs)) === 'woken') return '';
-    unread = true;
-    return ': here\n\n';
-  };
-
-  /** Empty only when the stream is over. */
-  const nextNonEmpty = async (): Promise<string> => {
-    for (;;) {
-      if (ended || clock.now() >= endsAtMs) return '';
-      const text = await nextText();
-      if (text !== '') return text;
-    }
-  };
-
-  return new ReadableStream<Uint8Array>(
-    {
-      start(opened) {
-        controller = opened;
-        opened.enqueue(encoder.encode('retry: 1000\n\n'));
-      },
-      async pull(opened) {
-        const text = await nextNonEmpty();
-        if (text !== '') {
-          opened.enqueue(encoder.encode(text));
-          return;
-        }
-        release();
-        opened.close();
-      },
-      cancel: release,
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: bufferBytes }),
-  );
-};
+export const openEvents = (deps: EventsDeps, reader: Reader): ReadableStream<Uint8Array> =>
+  new ReadableStream(new Subscription(deps, reader), new ByteLengthQueuingStrategy({ highWaterMark: bufferBytes }));

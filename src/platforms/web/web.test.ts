@@ -1,105 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getRequestListener } from '@hono/node-server';
-import { openStoredData } from '../../../test/support/stored-data.ts';
 import { PlatformError } from '../../core/errors.ts';
-import type { InboundEvent, OutboundMessage } from '../../core/message.ts';
 import { silentLogger } from '../../lib/logger.ts';
-import type { Accepted, Inbox } from '../contract.ts';
 import { web } from './index.ts';
 import { webOptions } from './options.ts';
-import { readServerEvents } from './server-events.ts';
-import { fileNameHeader, fileTypeHeader, maxFileBytes } from './wire.ts';
-import type { ChatsAnswer, JournalFrame, LiveFrame, MessagesAnswer, WireFile } from './wire.ts';
-
-const account = 'web';
-const signal = new AbortController().signal;
-
-/** Drops what it has seen, as the gateway does. */
-const newInbox = () => {
-  const events: InboundEvent[] = [];
-  let broken = false;
-  const inbox: Inbox = {
-    async accept(event): Promise<Accepted> {
-      if (broken) throw new Error('the disk is full');
-      if (events.some((known) => known.nativeId === event.nativeId && known.kind === event.kind)) return 'duplicate';
-      events.push(event);
-      return 'stored';
-    },
-    alive: () => undefined,
-    cursor: { read: async () => undefined, write: async () => undefined },
-  };
-  return { inbox, events, break: (value: boolean) => (broken = value) };
-};
-
-const start = async (folder: string) => {
-  const data = await openStoredData(folder);
-  const adapter = await web.open({ account, options: webOptions.parse({ title: 'Test' }), log: silentLogger, data, mediaFolder: folder });
-  const gateway = newInbox();
-  const stopping = new AbortController();
-  const { routes } = adapter.webhook ?? assert.fail('no routes');
-  const server = createServer(getRequestListener(routes.fetch, { overrideGlobalObjects: false }));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const run = () => adapter.run(gateway.inbox, { id: account, name: 'Test' }, stopping.signal);
-  let running = run();
-  return {
-    adapter,
-    data,
-    gateway,
-    url,
-    async stop() {
-      stopping.abort();
-      await running;
-      running = Promise.resolve();
-    },
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-      await data[Symbol.asyncDispose]();
-    },
-  };
-};
-
-const withFolder = async (work: (folder: string) => Promise<void>): Promise<void> => {
-  const folder = await mkdtemp(join(tmpdir(), 'hermes-web-'));
-  try {
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-};
-
-const outbound = (key: string, text: string, more: Partial<OutboundMessage> = {}): OutboundMessage => ({ key, text, target: { account, chatId: 'chat-one', chatType: 'dm' }, ...more });
-
-const post = (url: string, body: unknown) => fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-
-type Frame = JournalFrame | LiveFrame;
-
-/** Follows the stream until `enough` says so; it is asked with every frame. */
-const follow = async (url: string, enough: (frames: readonly Frame[]) => boolean, headers: Readonly<Record<string, string>> = {}): Promise<readonly Frame[]> => {
-  const answer = await fetch(url, { headers });
-  const frames: Frame[] = [];
-  for await (const event of readServerEvents(answer.body ?? assert.fail('no stream'))) {
-    frames.push(JSON.parse(event.data) as Frame);
-    if (enough(frames)) break;
-  }
-  return frames;
-};
-
-const isReady = (frames: readonly Frame[]): boolean => frames.some((frame) => 'type' in frame && frame.type === 'ready');
-const texts = (frames: readonly Frame[]): string[] => frames.flatMap((frame) => ('entry' in frame && 'text' in frame.entry ? [frame.entry.text] : []));
+import { account, follow, isReady, outbound, post, signal, start, texts, withFolder } from './web.test-support.ts';
+import type { ChatsAnswer, MessagesAnswer } from './wire.ts';
 
 test('a message is shown to every tab and reaches the gateway once, however often it is posted', () =>
   withFolder(async (folder) => {
@@ -295,72 +202,6 @@ test('a reply carries the words it answers', () =>
     assert.deepEqual(page.gateway.events[0]?.replyTo, { messageId: messageIds[0], isOwn: true, text: 'First, corrected' });
   }));
 
-const uploadFile = (url: string, bytes: Uint8Array<ArrayBuffer>, name: string, mime: string) =>
-  fetch(`${url}/files`, { method: 'POST', headers: { 'content-type': 'application/octet-stream', [fileNameHeader]: encodeURIComponent(name), [fileTypeHeader]: mime }, body: bytes });
-
-test('a file goes up, reaches the gateway and comes down again unchanged', () =>
-  withFolder(async (folder) => {
-    await using page = await start(folder);
-    const bytes = crypto.getRandomValues(new Uint8Array(60_000));
-    const file = (await (await uploadFile(page.url, bytes, '../räport "1".html', 'text/html')).json()) as WireFile;
-    assert.deepEqual({ ...file, id: '' }, { id: '', name: 'räport "1".html', mime: 'text/html', sizeBytes: 60_000, kind: 'document' });
-    await post(`${page.url}/chats/chat-one/messages`, { id: 'message-1', text: '', files: [file.id] });
-    const media = page.gateway.events[0]?.media[0] ?? assert.fail('no media');
-    assert.deepEqual(media, { kind: 'document', mime: 'text/html', name: 'räport "1".html', sizeBytes: 60_000, ref: { file: file.id } });
-    const opened = (await page.adapter.media?.open(media, signal)) ?? assert.fail('no media');
-    assert.deepEqual(new Uint8Array(await new Response(opened).arrayBuffer()), bytes);
-    const down = await fetch(`${page.url}/files/${file.id}`);
-    assert.deepEqual(new Uint8Array(await down.arrayBuffer()), bytes);
-    assert.equal(down.headers.get('content-disposition'), 'attachment; filename="r_port _1_.html"; filename*=UTF-8\'\'r%C3%A4port%20%221%22.html');
-    assert.equal(down.headers.get('content-security-policy'), "sandbox; default-src 'none'");
-    const part = await fetch(`${page.url}/files/${file.id}`, { headers: { range: 'bytes=10-19' } });
-    assert.equal(part.status, 206);
-    assert.deepEqual(new Uint8Array(await part.arrayBuffer()), bytes.slice(10, 20));
-    assert.equal((await fetch(`${page.url}/files/${file.id}`, { headers: { range: 'bytes=70000-' } })).status, 416);
-    assert.equal((await fetch(`${page.url}/files/${encodeURIComponent('../data')}`)).status, 404);
-  }));
-
-test('only harmless images are shown inline', () =>
-  withFolder(async (folder) => {
-    await using page = await start(folder);
-    const disposition = async (mime: string) => {
-      const file = (await (await uploadFile(page.url, new Uint8Array(3), 'x', mime)).json()) as WireFile;
-      return (await fetch(`${page.url}/files/${file.id}`)).headers.get('content-disposition')?.split(';')[0];
-    };
-    assert.equal(await disposition('image/png'), 'inline');
-    assert.equal(await disposition('image/svg+xml'), 'attachment');
-    assert.equal(await disposition('text/html'), 'attachment');
-    assert.equal(await disposition('nonsense'), 'attachment');
-  }));
-
-test('a file beyond the limit is refused while it streams in, and leaves nothing behind', () =>
-  withFolder(async (folder) => {
-    await using page = await start(folder);
-    const chunk = new Uint8Array(1024 * 1024);
-    let left = maxFileBytes / chunk.length + 5;
-    const body = new ReadableStream({ pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()) });
-    const init = { method: 'POST', body, duplex: 'half', headers: { 'content-type': 'application/octet-stream' } };
-    const answer = await fetch(`${page.url}/files`, init).then((response) => response.status, (error: TypeError) => error.name);
-    assert.ok(answer === 413 || answer === 'TypeError', String(answer));
-    assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith('file_')), []);
-  }));
-
-test('a file of ours is sent once and can be fetched', () =>
-  withFolder(async (folder) => {
-    await using page = await start(folder);
-    const path = join(folder, 'chart.png');
-    await writeFile(path, 'pixels');
-    const media = [{ kind: 'photo', path, mime: 'image/png', name: 'chart.png' } as const];
-    await page.adapter.send(outbound('key-1', 'Look', { media }), signal);
-    await page.adapter.send(outbound('key-1', 'Look', { media }), signal);
-    const [frame] = await follow(`${page.url}/events?after=0`, isReady);
-    const files = frame !== undefined && 'entry' in frame && frame.entry.type === 'message' ? frame.entry.files : [];
-    assert.deepEqual(files.map(({ id: _, ...facts }) => facts), [{ name: 'chart.png', mime: 'image/png', sizeBytes: 6, kind: 'photo' }]);
-    assert.equal(await (await fetch(`${page.url}/files/${files[0]?.id}`)).text(), 'pixels');
-    const gone = [{ kind: 'document', path: join(folder, 'gone'), mime: 'text/plain', name: 'gone' } as const];
-    await assert.rejects(page.adapter.send(outbound('key-2', '', { media: gone }), signal), (error) => error instanceof PlatformError && error.code === 'not_found');
-  }));
-
 test('everything is still there after a restart', () =>
   withFolder(async (folder) => {
     {
@@ -374,4 +215,18 @@ test('everything is still there after a restart', () =>
     assert.deepEqual(await page.adapter.send(outbound('key-1', 'Answer'), signal), { messageIds: ['a2'] });
     const chats = (await (await fetch(`${page.url}/chats`)).json()) as ChatsAnswer;
     assert.deepEqual([chats.chats.length, chats.cursor, chats.commands], [1, 2, [{ name: 'help', description: 'What one can say' }]]);
+  }));
+
+test('an entry that another process wrote arrives like our own', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    const elsewhere = await web.open({ account, options: webOptions.parse({}), log: silentLogger, data: page.data, mediaFolder: folder });
+    const ready = Promise.withResolvers<void>();
+    const watching = follow(`${page.url}/events`, (frames) => {
+      if (isReady(frames)) ready.resolve();
+      return texts(frames).length === 1;
+    });
+    await ready.promise;
+    await elsewhere.send(outbound('key-1', 'From over there'), signal);
+    assert.deepEqual(texts(await watching), ['From over there']);
   }));

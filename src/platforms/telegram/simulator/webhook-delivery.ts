@@ -2,14 +2,10 @@ import type { Clock } from '../../../lib/clock.ts';
 import { record } from '../wire.ts';
 import type { Update, UpdateQueue } from './updates.ts';
 
-export interface WebhookDelivery {
-  set(url: string, secret: string | undefined): void;
-  remove(): void;
+interface Hook {
   readonly url: string;
-  /** Where to call instead of the public address. */
-  reach(url: string): void;
-  readonly lastError: string | undefined;
-  close(): void;
+  readonly secret: string | undefined;
+  readonly stop: AbortController;
 }
 
 const retryMs = 25;
@@ -22,63 +18,63 @@ const laneOf = (update: Update): string => {
 };
 
 /** Posts updates to the bot's address, and again until it answers 200. */
-export const newWebhookDelivery = (updates: UpdateQueue, clock: Clock): WebhookDelivery => {
-  let current: { readonly url: string; readonly secret: string | undefined; readonly stop: AbortController } | undefined;
-  let reachable: string | undefined;
-  let lastError: string | undefined;
-  const lanes = new Map<string, Promise<void>>();
+export class WebhookDelivery {
+  lastError: string | undefined;
+  /** Where to call instead of the public address. */
+  reachableAt: string | undefined;
+  readonly #updates: UpdateQueue;
+  readonly #clock: Clock;
+  readonly #lanes = new Map<string, Promise<void>>();
+  #hook: Hook | undefined;
 
-  const post = async (update: Update, hook: NonNullable<typeof current>): Promise<boolean> => {
-    try {
-      const headers = { 'content-type': 'application/json', ...(hook.secret !== undefined && { 'x-telegram-bot-api-secret-token': hook.secret }) };
-      const response = await fetch(reachable ?? hook.url, { method: 'POST', headers, body: JSON.stringify(update), signal: hook.stop.signal });
-      await response.arrayBuffer();
-      lastError = response.ok ? undefined : `Wrong response from the webhook: ${response.status}`;
-      return response.ok;
-    } catch (error) {
-      lastError = error instanceof Error ? error.message : 'Connection failed';
-      return false;
-    }
-  };
+  constructor(updates: UpdateQueue, clock: Clock) {
+    this.#updates = updates;
+    this.#clock = clock;
+  }
 
-  const deliver = async (update: Update, hook: NonNullable<typeof current>): Promise<void> => {
+  get url(): string {
+    return this.#hook?.url ?? '';
+  }
+
+  set(url: string, secret: string | undefined): void {
+    this.remove();
+    const hook = { url, secret, stop: new AbortController() };
+    this.#hook = hook;
+    this.#updates.listener = (update) => this.#enqueue(update, hook);
+    for (const update of this.#updates.pending()) this.#enqueue(update, hook);
+  }
+
+  remove(): void {
+    this.#hook?.stop.abort();
+    this.#hook = undefined;
+    this.#updates.listener = undefined;
+  }
+
+  #enqueue(update: Update, hook: Hook): void {
+    const lane = laneOf(update);
+    this.#lanes.set(lane, (this.#lanes.get(lane) ?? Promise.resolve()).then(() => this.#deliver(update, hook)));
+  }
+
+  async #deliver(update: Update, hook: Hook): Promise<void> {
     while (!hook.stop.signal.aborted) {
-      if (await post(update, hook)) {
-        updates.confirm(update.update_id);
+      if (await this.#post(update, hook)) {
+        this.#updates.confirm(update.update_id);
         return;
       }
-      await clock.sleep(retryMs);
+      await this.#clock.sleep(retryMs);
     }
-  };
+  }
 
-  const enqueue = (update: Update): void => {
-    const hook = current;
-    if (hook === undefined) return;
-    const lane = laneOf(update);
-    lanes.set(lane, (lanes.get(lane) ?? Promise.resolve()).then(() => deliver(update, hook)));
-  };
-
-  const remove = (): void => {
-    current?.stop.abort();
-    current = undefined;
-    updates.onPush(undefined);
-  };
-
-  return {
-    set(url, secret) {
-      remove();
-      current = { url, secret, stop: new AbortController() };
-      updates.onPush(enqueue);
-      for (const update of updates.pending()) enqueue(update);
-    },
-    remove,
-    get url() {
-      return current?.url ?? '';
-    },
-    reach: (url) => (reachable = url),
-    get lastError() {
-      return lastError;
-    },
-    close: remove,
-  };
-};
+  async #post(update: Update, { url, secret, stop }: Hook): Promise<boolean> {
+    try {
+      const headers = { 'content-type': 'application/json', ...(secret !== undefined && { 'x-telegram-bot-api-secret-token': secret }) };
+      const response = await fetch(this.reachableAt ?? url, { method: 'POST', headers, body: JSON.stringify(update), signal: stop.signal });
+      await response.arrayBuffer();
+      this.lastError = response.ok ? undefined : `Wrong response from the webhook: ${response.status}`;
+      return response.ok;
+    } catch (error) {
+      this.lastError = error instanceof Error ? error.message : 'Connection failed';
+      return false;
+    }
+  }
+}

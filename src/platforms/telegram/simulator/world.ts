@@ -2,10 +2,8 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { MediaKind } from '../../../core/message.ts';
 import type { Chats, StoredFile } from './chats.ts';
 import { newChats } from './chats.ts';
-import { newUpdateQueue } from './updates.ts';
-import type { UpdateQueue } from './updates.ts';
-import type { WebhookDelivery } from './webhook-delivery.ts';
-import { newWebhookDelivery } from './webhook-delivery.ts';
+import { UpdateQueue } from './updates.ts';
+import { WebhookDelivery } from './webhook-delivery.ts';
 
 interface Bot {
   readonly [field: string]: unknown;
@@ -49,14 +47,14 @@ const newFiles = (): Files => {
 };
 
 export const newWorld = (token: string, clock: Clock, privateTopics: boolean): World => {
-  const updates = newUpdateQueue(clock);
+  const updates = new UpdateQueue(clock);
   return {
     bot: { id: Number(token.split(':', 1)[0]), is_bot: true, first_name: 'Hermes', username: 'hermes_test_bot' },
     clock,
     chats: newChats(),
     files: newFiles(),
     updates,
-    webhook: newWebhookDelivery(updates, clock),
+    webhook: new WebhookDelivery(updates, clock),
     typing: [],
     privateTopics,
     callbackQueries: new Set(),
