@@ -174,7 +174,9 @@ export interface Platform<Options = unknown> {
   credential(options: Options): string | undefined;
   open(context: AdapterContext<Options>): Promise<Adapter>;
   /** The platform over its real wire protocol, for tests and the playground. */
-  simulate(): Promise<PlatformSimulator>;
+  simulate(variant?: string): Promise<PlatformSimulator>;
+  /** Other ways to be connected (by webhook instead of polling, say); the conformance suite runs on each of them as well. */
+  readonly variants?: readonly string[];
   /** Clauses of the conformance suite that the platform cannot meet, each with the reason its docs page shows. */
   readonly exceptions: Readonly<Record<string, string>>;
 }

@@ -15,6 +15,9 @@ export interface SimulatedMessage {
   readonly replyTo?: string;
 }
 
+/** A chat that exists, and somebody who can speak in it. */
+export type SimulatedPlace = Pick<SimulatedMessage, 'chatId' | 'chatType' | 'senderId'>;
+
 /** What a person sees in the chat, in order. */
 export interface VisibleMessage {
   readonly id: string;
@@ -60,6 +63,8 @@ export interface PlatformSimulator extends AsyncDisposable {
   readonly badOptions: Readonly<Record<string, unknown>>;
   /** Values that must never appear in a log or an error. */
   readonly secrets: readonly string[];
+  /** At least a direct chat, and one of each other type that the platform has. */
+  readonly places: readonly SimulatedPlace[];
   /** Someone speaks; answers the native id of the event that the adapter has to report. */
   say(message: SimulatedMessage): Promise<string>;
   /** The platform delivers an event again under the same id. */
@@ -75,6 +80,8 @@ export interface PlatformSimulator extends AsyncDisposable {
   fail(plan: FaultPlan): void;
   /** Payloads recorded on the real platform, each with a name. The adapter's parser must take every one. */
   readonly fixtures: readonly { readonly name: string; readonly payload: unknown }[];
+  /** Lets one of the fixtures happen. */
+  replay(payload: unknown): Promise<void>;
   /** Told where the adapter's `webhook.routes` can be reached, for platforms that call us. */
   connect?(url: string): void;
   /** Whatever a webhook request needs, signed and with a broken signature; undefined for platforms without webhooks. */

@@ -109,11 +109,14 @@ export const telegram: Platform<TelegramOptions> = {
   hints:
     'You are writing in Telegram. Bold, italic, strikethrough, spoilers, links, inline code, code blocks and quotes are shown; ' +
     'headings and tables are not, so write them as bold lines and short lists. Keep messages short: people read them on a phone.',
+  // The longest poll is answered within 50 seconds, and a webhook is checked every minute.
+  silenceMs: 130_000,
   asyncDelivery: true,
   authenticatesSenders: false,
   alwaysOn: false,
   credential: ({ token }) => token,
   open,
-  simulate: async () => (await import('./simulator.ts')).startTelegramSimulator(),
+  simulate: async (variant) => (await import('./simulator.ts')).startTelegramSimulator({ mode: variant === 'webhook' ? 'webhook' : 'polling' }),
+  variants: ['webhook'],
   exceptions: {},
 };

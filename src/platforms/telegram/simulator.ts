@@ -55,6 +55,12 @@ export interface TelegramSimulator extends PlatformSimulator {
 
 const fixtures = Object.entries(recorded.updates).map(([name, payload]) => ({ name, payload }));
 
+const places: PlatformSimulator['places'] = [
+  { chatId: '4711', chatType: 'dm', senderId: '4711' },
+  { chatId: '-1001234567890', chatType: 'group', senderId: '4711' },
+  { chatId: '-1009876543210', chatType: 'channel', senderId: '-1009876543210' },
+];
+
 const defaultToken = '7000000001:simulated-token-AAAAAAAAAAAAAAAAAAAAAA';
 const webhookSecret = 'simulated-webhook-secret';
 
@@ -123,6 +129,11 @@ export const startTelegramSimulator = async (wanted: TelegramSimulatorOptions = 
     badOptions: { ...options, token: `${world.bot.id}:wrong-token-BBBBBBBBBBBBBBBBBBBBBBBBBB` },
     secrets: [token, ...(mode === 'webhook' ? [webhookSecret] : [])],
     fixtures,
+    places,
+    async replay(payload) {
+      const { update_id: _recorded, ...content } = payload as Json;
+      world.updates.push(content);
+    },
     say: async (message) => publish(speak(world, message)),
     async redeliver(nativeId) {
       world.updates.again(updateIds.get(nativeId) ?? Number(nativeId));

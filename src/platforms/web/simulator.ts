@@ -154,6 +154,11 @@ export const openWebSimulator = async (): Promise<PlatformSimulator> => {
     badOptions: {},
     secrets: [],
     fixtures,
+    places: [{ chatId: 'chat-one', chatType: 'dm', senderId: 'owner' }],
+    async replay(payload) {
+      const body = payload as MessageBody | PressBody;
+      await post({ path: `/chats/chat-one/${'data' in body ? 'presses' : 'messages'}`, body });
+    },
     connect(to) {
       url = to.replace(/\/$/, '');
       tab = new Tab(url);
