@@ -17,6 +17,8 @@ export interface CommandCall {
   readonly nowMs: number;
   readonly version: string;
   readonly defaultBusyMode: BusyMode;
+  /** How many messages may wait in one conversation. */
+  readonly queueLimit: number;
 }
 
 /** One slash command. What it changes and what it answers commit together with the message that gave it. */

@@ -1,5 +1,5 @@
-import { laneFacts } from '../store/lanes.ts';
 import type { Writing } from '../store/store.ts';
+import { unfinishedTurn } from '../store/turns.ts';
 import type { Command, CommandCall } from './contract.ts';
 import type { ParsedCommand } from './parse.ts';
 import { resolveCommand } from './registry.ts';
@@ -20,6 +20,6 @@ export const dispatchCommand = async (tx: Writing, parsed: ParsedCommand, call: 
 };
 
 const runCommand = async (tx: Writing, command: Command, call: CommandCall): Promise<string> => {
-  if (command.whileRunning === 'refused' && (await laneFacts(tx, call.lane)).running) return `⏳ I am still working. Wait for the answer or /stop first, then /${command.name} again.`;
+  if (command.whileRunning === 'refused' && (await unfinishedTurn(tx, call.lane)) !== undefined) return `⏳ I am still working. Wait for the answer or /stop first, then /${command.name} again.`;
   return command.run(tx, call);
 };

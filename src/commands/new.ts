@@ -1,9 +1,9 @@
-import { newSessionId } from '../core/ids.ts';
-import { replyTarget } from '../core/message.ts';
 import { withdrawWaiting } from '../store/inbox.ts';
-import { requestStop } from '../store/lanes.ts';
-import { bindSession, createSession, endSession, setTitle } from '../store/sessions.ts';
+import { setTitle } from '../store/sessions.ts';
+import { cleanTitle } from './clean-title.ts';
 import type { Command } from './contract.ts';
+import { stopTurn } from './stop-turn.ts';
+import { succeedSession } from './succeed.ts';
 
 export const newConversation: Command = {
   name: 'new',
@@ -14,12 +14,10 @@ export const newConversation: Command = {
   whileRunning: 'allowed',
   async run(tx, call) {
     const withdrawn = await withdrawWaiting(tx, call.lane, 'a new conversation was started');
-    await requestStop(tx, call.lane);
-    await endSession(tx, call.sessionId, 'new');
-    const id = newSessionId(new Date(call.nowMs));
-    await createSession(tx, { id, agent: call.agent, account: call.event.account, chatType: call.event.chat.type, userId: call.event.sender.id, parentId: call.sessionId });
-    await bindSession(tx, { sessionKey: call.sessionKey, sessionId: id, target: replyTarget(call.event) });
-    const titled = call.args === '' ? undefined : await setTitle(tx, id, call.args.slice(0, 100));
+    await stopTurn(tx, call.lane);
+    const id = await succeedSession(tx, call, 'new');
+    const title = cleanTitle(call.args);
+    const titled = title === '' ? undefined : await setTitle(tx, id, title);
     return [
       '✨ New conversation.',
       titled === false ? 'Another conversation already has that title, so this one has none.' : '',

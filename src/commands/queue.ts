@@ -1,3 +1,4 @@
+import { countWaiting } from '../store/inbox.ts';
 import { enqueueFollowUp } from './follow-up.ts';
 import type { Command } from './contract.ts';
 
@@ -10,6 +11,8 @@ export const queue: Command = {
   whileRunning: 'allowed',
   async run(tx, call) {
     if (call.args === '') return 'Usage: /queue <message>';
+    const before = await countWaiting(tx, call.lane);
+    if (before >= call.queueLimit) return `⛔ ${before} of your messages are already waiting, so I did not take this one. Please send it again later, or /stop.`;
     const waiting = await enqueueFollowUp(tx, call, { text: call.args, mark: 'queued' });
     return waiting.running ? `⏳ Queued, ${waiting.count} waiting.` : '';
   },

@@ -1,6 +1,7 @@
 import { countWaiting } from '../store/inbox.ts';
-import { laneFacts, requestStop } from '../store/lanes.ts';
+import { unfinishedTurn } from '../store/turns.ts';
 import type { Command } from './contract.ts';
+import { stopTurn } from './stop-turn.ts';
 
 export const stop: Command = {
   name: 'stop',
@@ -9,9 +10,8 @@ export const stop: Command = {
   description: 'Stop what I am doing',
   whileRunning: 'allowed',
   async run(tx, call) {
-    const { running } = await laneFacts(tx, call.lane);
-    if (!running) return 'Nothing is running.';
-    await requestStop(tx, call.lane);
+    if ((await unfinishedTurn(tx, call.lane)) === undefined) return 'Nothing is running.';
+    await stopTurn(tx, call.lane);
     const waiting = await countWaiting(tx, call.lane);
     if (waiting === 0) return '⏹ Stopped.';
     return `⏹ Stopped. ${waiting === 1 ? 'The message that waited comes next.' : `The ${waiting} messages that waited come next.`}`;

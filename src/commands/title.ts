@@ -1,8 +1,6 @@
 import { findSession, setTitle } from '../store/sessions.ts';
+import { cleanTitle } from './clean-title.ts';
 import type { Command } from './contract.ts';
-
-/** Without what could hide or reorder text in a list. */
-const clean = (title: string): string => title.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim().slice(0, 100).toWellFormed();
 
 export const title: Command = {
   name: 'title',
@@ -12,7 +10,7 @@ export const title: Command = {
   args: '[title]',
   whileRunning: 'allowed',
   async run(tx, call) {
-    const wanted = clean(call.args);
+    const wanted = cleanTitle(call.args);
     if (wanted === '') {
       const session = await findSession(tx, call.sessionId);
       return session?.title == null ? 'This conversation has no title. Give it one with /title <title>.' : `This conversation is called “${session.title}”.`;

@@ -112,6 +112,7 @@ const furthestEnd = (job: Job, start: number, room: number): number => {
     const size = sizeOf(job, start, at);
     if (size <= job.limit) fit = at;
     else unfit = at;
+    if (fit === at && job.limit - size < tolerance) break;
     if (unfit !== undefined && unfit - fit <= (fit === start ? 1 : tolerance)) break;
     const proportional = start + Math.floor((at - start) * Math.min(4, job.limit / Math.max(1, size)) * 0.99);
     const wanted = unfit === undefined ? Math.max(proportional, at + tolerance * 2 ** round) : round < 4 ? proportional : (fit + unfit) >> 1;

@@ -3,7 +3,7 @@ import type { Adapter, Platform } from '../platforms/contract.ts';
 
 /** What delivery has to know about accounts, looked up at the moment of sending. */
 export interface Connections {
-  /** Undefined for an account that is not configured. */
+  /** Known also for an account that is no longer configured: what was said there still has its limits. */
   platform(account: AccountName): Platform | undefined;
   /** Undefined while the account has no usable adapter. */
   adapter(account: AccountName): Adapter | undefined;

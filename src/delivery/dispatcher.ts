@@ -126,9 +126,12 @@ export class Dispatcher {
   }
 
   async #send(claim: Claim, item: OutboxItem): Promise<Next> {
-    const { clock, connections } = this.#options;
+    const { clock, connections, gate } = this.#options;
     const { message } = item.delivery;
     const startedMs = clock.now();
+    // A typing sign or a preview may have met a rate limit since the row was taken up.
+    const waitMs = gate.waitMs(message.target);
+    if (waitMs > 0) return this.#settle(claim, (tx) => settleDelivery(tx, item.id, { state: item.state, log: item.log, delayMs: waitMs, uncounted: true }));
     const adapter = connections.adapter(message.target.account);
     const result = adapter === undefined ? new PlatformError('unavailable', 'the account has no connection') : await this.#call(adapter, item);
     const callMs = clock.now() - startedMs;

@@ -136,7 +136,7 @@ export class LivePreview {
 
   async #begin(adapter: Adapter, message: OutboundMessage): Promise<boolean> {
     const { connections, gate, mustWait, onShown, target } = this.#options;
-    if ((await mustWait()) || gate.waitMs(target) > 0) return false;
+    if ((await mustWait()) || gate.waitMs(target) > 0 || this.#stop.signal.aborted) return false;
     const receipt = await adapter.send(message, AbortSignal.timeout(callTimeoutMs));
     connections.succeeded(target.account);
     this.#messageId = receipt.messageIds[0];

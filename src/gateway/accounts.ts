@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccountConfig } from '../config/read-accounts.ts';
+import { platformOf } from '../core/ids.ts';
 import type { AccountName } from '../core/ids.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Connections } from '../delivery/connections.ts';
@@ -23,6 +24,7 @@ export interface AccountsOptions {
   readonly log: Logger;
   readonly mediaFolder: string;
   accept(event: InboundEvent): Promise<Accepted>;
+  onUsable(account: AccountName): void;
   onConnected(account: AccountName, adapter: Adapter): void;
 }
 
@@ -45,7 +47,7 @@ export class Accounts implements Connections {
   }
 
   platform(account: AccountName): Platform | undefined {
-    return this.#live.get(account)?.platform;
+    return this.#options.platforms.find(({ name }) => name === platformOf(account));
   }
 
   adapter(account: AccountName): Adapter | undefined {
@@ -91,7 +93,7 @@ export class Accounts implements Connections {
   }
 
   async #start(config: AccountConfig): Promise<void> {
-    const { store, owner, clock, log, platforms, mediaFolder, accept, onConnected } = this.#options;
+    const { store, owner, clock, log, platforms, mediaFolder, accept, onUsable, onConnected } = this.#options;
     const platform = platforms.find(({ name }) => name === config.platform);
     if (platform === undefined) throw new Error(`no platform called ${config.platform}`);
     const folder = join(mediaFolder, config.account);
@@ -105,6 +107,7 @@ export class Accounts implements Connections {
       clock,
       log,
       accept,
+      onUsable: () => onUsable(config.account),
       onConnected: (adapter) => onConnected(config.account, adapter),
     });
     this.#live.set(config.account, { config, platform, supervisor });

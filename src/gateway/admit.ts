@@ -17,9 +17,8 @@ import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/turns.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
+import { holdMs } from './hold.ts';
 
-/** Parts of an album or a split text follow within this time of each other. */
-const holdMs = { album: 600, split: 1000 } as const;
 /** Sooner than this, a further message is the same breath and needs no acknowledgement. */
 const sameBreathMs = 3_000;
 

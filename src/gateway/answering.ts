@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Agent } from '../agent/contract.ts';
 import { createProvider } from '../agent/models/create-provider.ts';
@@ -26,14 +26,10 @@ export interface AnsweringDeps {
   platforms(): readonly string[];
 }
 
-/** The owner's own words about who the agent is, if the home has them. Read once a turn: it is small and may be edited at any time. */
-const readIdentity = async (home: string): Promise<string | undefined> => {
-  try {
-    return await readFile(join(home, 'SOUL.md'), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** The owner's own words about who the agent is, if the home has them. Read once a turn, at once: it is small and may be edited at any time. */
+const readIdentity = (home: string): string | undefined => {
+  const path = join(home, 'SOUL.md');
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 };
 
 /** Puts together who answers a turn: the agent with its model and tools, and what it is told about where it is. */
@@ -61,7 +57,7 @@ export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promis
   return async (begun) => {
     const { model, agent } = deps.settings();
     const platform = deps.platform(begun.turn.target.account);
-    const identity = await readIdentity(deps.home);
+    const identity = readIdentity(deps.home);
     const system = systemPrompt({
       ...(identity !== undefined && { identity }),
       ...(platform !== undefined && {

@@ -13,8 +13,8 @@ export interface InboxDeps {
   readonly log: Logger;
   settings(): GatewaySettings;
   account(name: string): { readonly platform: Platform; readonly common: AccountOptions } | undefined;
-  /** A command is stored and may be carried out. */
-  onControl(inboxId: number): void;
+  /** A command is stored: carries it out. Never rejects. */
+  onControl(inboxId: number): Promise<void>;
   onAccepted?(event: InboundEvent, outcome: Outcome): void;
 }
 

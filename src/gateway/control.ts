@@ -5,32 +5,36 @@ import { newId } from '../core/ids.ts';
 import { replyTarget } from '../core/message.ts';
 import { parseSessionKey } from '../core/session-key.ts';
 import { enqueueText } from '../delivery/compose.ts';
+import type { Platform } from '../platforms/contract.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { closeItem, findControlItem, openControlItems } from '../store/inbox.ts';
 import { turnLane } from '../store/lanes.ts';
+import { boundSession, lockSessionKey } from '../store/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { InboxDeps } from './arrival.ts';
 import { busyModeOf } from './admit.ts';
 
 export interface ControlDeps extends Omit<InboxDeps, 'onControl'> {
   readonly version: string;
+  platform(account: string): Platform | undefined;
 }
 
-const callFor = (deps: ControlDeps, item: InboxItem, args: string): CommandCall => ({
+const callFor = (deps: ControlDeps, item: InboxItem, at: { sessionId: string; args: string }): CommandCall => ({
   inboxId: item.id,
   event: item.event,
   agent: parseSessionKey(item.sessionKey)?.agent ?? 'main',
   sessionKey: item.sessionKey,
-  sessionId: item.sessionId,
-  lane: turnLane(item.sessionId),
-  args,
+  sessionId: at.sessionId,
+  lane: turnLane(at.sessionId),
+  args: at.args,
   nowMs: deps.clock.now(),
   version: deps.version,
   defaultBusyMode: busyModeOf(deps, { settings: {}, account: item.event.account }),
+  queueLimit: deps.settings().agent.queue_limit,
 });
 
 const answer = async (deps: ControlDeps, tx: Writing, item: InboxItem, text: string): Promise<void> => {
-  const platform = deps.account(item.event.account)?.platform;
+  const platform = deps.platform(item.event.account);
   if (platform === undefined || text === '') return;
   await enqueueText(tx, platform, { key: `command:${item.id}`, target: replyTarget(item.event), text, inboxId: item.id });
 };
@@ -41,7 +45,10 @@ const carryOut = async (deps: ControlDeps, item: InboxItem): Promise<void> => {
   try {
     await deps.store.write(async (tx) => {
       if (!(await closeItem(tx, item.id, 'command')) || parsed === undefined) return;
-      await answer(deps, tx, item, await dispatchCommand(tx, parsed, callFor(deps, item, parsed.args)));
+      await lockSessionKey(tx, item.sessionKey);
+      // A command that came before may have moved the place to another conversation.
+      const sessionId = (await boundSession(tx, item.sessionKey))?.sessionId ?? item.sessionId;
+      await answer(deps, tx, item, await dispatchCommand(tx, parsed, callFor(deps, item, { sessionId, args: parsed.args })));
     });
     deps.log.info({ inbox: item.id, account: item.event.account, chat: item.event.chat.id, user: item.event.sender.id, command: parsed?.name }, 'command.done');
   } catch (error) {
@@ -62,14 +69,16 @@ export class ControlLane {
     this.#deps = deps;
   }
 
-  submit(inboxId: number): void {
+  /** Resolves when the command was carried out, or could not be and waits to be recovered. */
+  submit(inboxId: number): Promise<void> {
     this.#last = this.#last.then(() => this.#one(inboxId));
+    return this.#last;
   }
 
-  /** What an ended process left behind. */
+  /** Carries out what an ended process left behind. */
   async recover(): Promise<void> {
     const open = await this.#deps.store.read((db) => openControlItems(db, 1000));
-    for (const item of open) this.submit(item.id);
+    await Promise.all(open.map((item) => this.submit(item.id)));
   }
 
   idle(): Promise<void> {

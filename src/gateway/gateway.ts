@@ -22,6 +22,7 @@ import { busyModeOf } from './admit.ts';
 import { newAnswering } from './answering.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
+import { holdAgain } from './hold.ts';
 import { acceptEvent } from './inbox.ts';
 import { maintain } from './maintain.ts';
 import { gatewayMetrics } from './metrics.ts';
@@ -80,11 +81,12 @@ export class Gateway {
       log,
       mediaFolder,
       accept: (event) => acceptEvent(inbox, event),
-      onConnected: (account, adapter) => void this.#onConnected(account, adapter),
+      onUsable: (account) => void this.#onUsable(account),
+      onConnected: (account, adapter) => void this.#publishMenu(account, adapter),
     });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
     const shared = { store, clock, log, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
-    this.#control = new ControlLane({ ...shared, version: options.version });
+    this.#control = new ControlLane({ ...shared, version: options.version, platform: (account) => this.#accounts.platform(account) });
     const inbox: InboxDeps = { ...shared, onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#dispatcher = new Dispatcher({
       store,
@@ -138,7 +140,12 @@ export class Gateway {
     await this.#conversations.stop(this.#settings.agent.restart_drain_timeout * 1000);
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#maintenance;
-    await this.#options.store.write((tx) => forgetNode(tx, this.#owner));
+    const { store, log } = this.#options;
+    try {
+      await store.write((tx) => forgetNode(tx, this.#owner));
+    } catch (error) {
+      log.error({ err: error }, 'gateway.node_not_forgotten');
+    }
   }
 
   async #start(): Promise<void> {
@@ -146,12 +153,13 @@ export class Gateway {
     await store.write(async (tx) => {
       const freed = alone && store.engine === 'sqlite' ? await buryGateways(tx) : 0;
       if (freed > 0) log.info({ lanes: freed }, 'gateway.recovered');
+      await holdAgain(tx);
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
+    await this.#control.recover();
     await this.#accounts.configure(config);
     this.#dispatcher.start();
     this.#conversations.start();
-    await this.#control.recover();
     this.#maintenance = maintain({ ...this.#options, owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
   }
 
@@ -167,14 +175,21 @@ export class Gateway {
     };
   }
 
-  async #onConnected(account: string, adapter: Adapter): Promise<void> {
-    const { log } = this.#options;
+  async #onUsable(account: string): Promise<void> {
     try {
       await this.#dispatcher.connected(account);
+    } catch (error) {
+      // They go out a little later, by themselves.
+      this.#options.log.warn({ err: error, account }, 'account.deliveries_not_expedited');
+    }
+  }
+
+  async #publishMenu(account: string, adapter: Adapter): Promise<void> {
+    try {
       const menu = commands.map(({ name, description }) => ({ name, description }));
       await adapter.menu?.publish(menu, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(courtesyTimeoutMs)]));
     } catch (error) {
-      log.warn({ err: error, account }, 'account.menu_not_published');
+      this.#options.log.warn({ err: error, account }, 'account.menu_not_published');
     }
   }
 

@@ -57,7 +57,8 @@ const settle = async (deps: InboxDeps, arrival: Arrival, decide: (tx: Writing) =
       if (await isKnownEvent(tx, { account: event.account, chatId: event.chat.id, nativeId: event.nativeId, kind: event.kind })) throw new Duplicate();
       return decide(tx);
     });
-    if (outcome.controlId !== undefined) deps.onControl(outcome.controlId);
+    // Waited for, so that what follows in the chat finds the conversation as the command has left it.
+    if (outcome.controlId !== undefined) await deps.onControl(outcome.controlId);
     return report(deps, event, outcome);
   } catch (error) {
     if (error instanceof Duplicate) return report(deps, event, { accepted: 'duplicate', reason: 'delivered before' });

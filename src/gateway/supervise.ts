@@ -19,6 +19,9 @@ export interface SupervisorOptions {
   readonly clock: Clock;
   readonly log: Logger;
   accept(event: InboundEvent): Promise<Accepted>;
+  /** The platform may be called from now on. */
+  onUsable(): void;
+  /** This gateway receives for the account. */
   onConnected(adapter: Adapter): void;
 }
 
@@ -52,6 +55,7 @@ export class AccountSupervisor {
   #loop: Promise<void> | undefined;
   #savedMs = 0;
   #attempts = 0;
+  #isHolder = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -74,7 +78,7 @@ export class AccountSupervisor {
     return this.#status;
   }
 
-  /** Present once a connection was made; sending goes on trying while receiving has trouble. */
+  /** Present once a connection was made, here or by the gateway that holds the account; sending goes on trying while receiving has trouble. */
   get adapter(): Adapter | undefined {
     return this.#adapter;
   }
@@ -86,9 +90,14 @@ export class AccountSupervisor {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
-    const { store, account, owner } = this.#options;
-    await store.write((tx) => releaseAccount(tx, account, owner));
-    await this.#save({ state: 'stopped' });
+    if (!this.#isHolder) return;
+    const { store, account, owner, log } = this.#options;
+    try {
+      await this.#save({ state: 'stopped' });
+      await store.write((tx) => releaseAccount(tx, account, owner));
+    } catch (error) {
+      log.error({ err: error, account }, 'account.status_not_saved');
+    }
   }
 
   succeeded(): void {
@@ -103,16 +112,13 @@ export class AccountSupervisor {
     }
   }
 
-  /** One connection from beginning to end; answers how long to wait before the next. */
+  /** One connection from beginning to end; answers how long to wait before the next. Never rejects: nobody would hear it. */
   async #connectOnce(): Promise<number> {
     const { log, account } = this.#options;
     try {
-      if (!(await this.#lease())) {
-        await this.#save({ state: 'waiting', errorCode: 'held', error: 'another gateway holds this account' });
-        return leaseMs / 3;
-      }
+      if (!(await this.#lease())) return await this.#standBy();
       await this.#connect();
-      return this.#stop.signal.aborted ? 0 : this.#failed(new PlatformError('unavailable', 'the connection ended'));
+      return this.#stop.signal.aborted ? 0 : await this.#failed(new PlatformError('unavailable', 'the connection ended'));
     } catch (error) {
       if (this.#stop.signal.aborted) return 0;
       if (!(error instanceof PlatformError)) log.error({ err: error, account }, 'account.broke');
@@ -126,8 +132,23 @@ export class AccountSupervisor {
     const state = stateAfter(error);
     const waitMs = Math.max(error.facts.retryAfterMs ?? 0, backoffMs(this.#attempts, waits[state]));
     log.warn({ account, code: error.code, err: error, attempt: this.#attempts, wait_ms: waitMs }, 'account.disconnected');
-    await this.#save({ state, errorCode: error.code, error: error.message, attempts: this.#attempts });
+    try {
+      await this.#save({ state, errorCode: error.code, error: error.message, attempts: this.#attempts });
+    } catch (failure) {
+      log.error({ err: failure, account }, 'account.status_not_saved');
+    }
     return waitMs;
+  }
+
+  /** Another gateway receives for the account. Turns and deliveries are for any of them, so this one may call the platform, too. */
+  async #standBy(): Promise<number> {
+    const { platform, context } = this.#options;
+    this.#status = { ...this.#status, state: 'waiting', errorCode: 'held', error: 'another gateway holds this account' };
+    if (this.#adapter === undefined) {
+      this.#adapter = await platform.open(context);
+      this.#options.onUsable();
+    }
+    return leaseMs / 3;
   }
 
   async #connect(): Promise<void> {
@@ -139,6 +160,7 @@ export class AccountSupervisor {
     this.#adapter = adapter;
     await this.#save({ state: 'connected', identity: identity.id, name: identity.handle ?? identity.name, errorCode: null, error: null, connectedAtMs: now, lastAliveAtMs: now, lastCallAtMs: now });
     log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, 'account.connected');
+    this.#options.onUsable();
     this.#options.onConnected(adapter);
     const run = new AbortController();
     const watching = this.#watch(run);
@@ -177,9 +199,10 @@ export class AccountSupervisor {
     }
   }
 
-  #lease(): Promise<boolean> {
+  async #lease(): Promise<boolean> {
     const { store, account, owner } = this.#options;
-    return store.write((tx) => leaseAccount(tx, { account, owner, leaseMs }));
+    this.#isHolder = await store.write((tx) => leaseAccount(tx, { account, owner, leaseMs }));
+    return this.#isHolder;
   }
 
   #inbox(identity: Identity): Inbox {
@@ -203,8 +226,10 @@ export class AccountSupervisor {
     };
   }
 
+  /** What all gateways read about the account is the holder's to write. */
   async #save(change: Partial<AccountStatus> & { state?: AccountState }): Promise<void> {
     this.#status = { ...this.#status, ...change };
+    if (!this.#isHolder) return;
     this.#savedMs = this.#options.clock.now();
     await this.#options.store.write((tx) => saveStatus(tx, this.#status));
   }

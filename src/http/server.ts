@@ -57,8 +57,16 @@ const addressOf = (server: Server, host: string): string => {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 };
 
-const cutStalled = (socket: Socket): void => {
-  if (socket.writableLength > 0) socket.destroy();
+/** Cuts connections that are silent because of the client: it takes nothing of its answer, or asks for nothing. One that waits for us stays. */
+const cutSilent = (server: Server, stallMs: number): void => {
+  const answering = new WeakMap<Socket, number>();
+  server.on('request', ({ socket }, response) => {
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    response.once('close', () => answering.set(socket, (answering.get(socket) ?? 1) - 1));
+  });
+  server.setTimeout(stallMs, (socket) => {
+    if (socket.writableLength > 0 || (answering.get(socket) ?? 0) === 0) socket.destroy();
+  });
 };
 
 export const startHttp = async (deps: { readonly options: HttpOptions; readonly app: Hono<HttpEnv>; readonly patience?: Partial<Patience> }): Promise<RunningHttp> => {
@@ -78,7 +86,7 @@ export const startHttp = async (deps: { readonly options: HttpOptions; readonly 
   });
   if (!(server instanceof Server)) throw new TypeError('the adaptor made no HTTP/1.1 server');
   server.maxConnections = maxConnections;
-  server.setTimeout(limits.stallMs, cutStalled);
+  cutSilent(server, limits.stallMs);
   server.listen(options.port, options.host);
   try {
     await once(server, 'listening');

@@ -77,6 +77,18 @@ const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Pr
   await enqueueText(tx, platform, { key: `turn:${turn.id}:set_aside`, target: turn.target, text, turnId: turn.id, ...(turn.preview !== null && { finishes: turn.preview.messageId }) });
 };
 
+/** A turn that was to stop when its process ended: what was said stays in the transcript, and nothing half-written in the chat. */
+const closeStopped = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Promise<void> => {
+  for (const group of groupItems(await turnItems(tx, turn.id))) {
+    if (group[0].messageId === null) await writeGroup(tx, turn, group, { media: noMedia, shared: policy.isShared(group) });
+  }
+  await closeTurnItems(tx, turn.id, { state: 'done', reason: 'stopped' });
+  await finishTurn(tx, turn.id, { state: 'done', reason: 'stopped', error: null, model: null, usage: noUsage });
+  const platform = policy.platform(turn.target.account);
+  if (platform === undefined || turn.preview === null) return;
+  await enqueueText(tx, platform, { key: `turn:${turn.id}`, target: turn.target, text: '— stopped', turnId: turn.id, finishes: turn.preview.messageId });
+};
+
 const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn: RunningTurn; policy: BeginPolicy }): Promise<Omit<BegunTurn, 'stops'>> => {
   const { turn, policy } = found;
   await countAttempt(tx, turn.id);
@@ -101,8 +113,8 @@ export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy):
   const session = await findSession(tx, claim.lane.slice('turn:'.length));
   const { holdMs, stops } = await heldLane(tx, claim.lane);
   let unfinished = await unfinishedTurn(tx, claim.lane);
-  while (unfinished !== undefined && unfinished.attempts >= policy.maxAttempts) {
-    await setAside(tx, unfinished, policy);
+  while (unfinished !== undefined && (unfinished.stopRequested === true || unfinished.attempts >= policy.maxAttempts)) {
+    await (unfinished.stopRequested === true ? closeStopped : setAside)(tx, unfinished, policy);
     unfinished = await unfinishedTurn(tx, claim.lane);
   }
   if (session !== undefined && unfinished !== undefined) return { ...(await resume(tx, claim, session, { turn: unfinished, policy })), stops };

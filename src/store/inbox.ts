@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { EventKind, InboundEvent } from '../core/message.ts';
-import type { InboxClass, InboxState } from './schema.ts';
+import { prepared } from './prepared.ts';
+import type { InboxClass, InboxRow, InboxState } from './schema.ts';
+import { steadyLimit } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** One step in deciding what to do with an event, in order. */
@@ -28,43 +30,65 @@ export interface InboxItem {
 
 /** The row's id, or undefined when the platform has delivered this event before. */
 export const insertInboxItem = async (tx: Writing, item: NewInboxItem): Promise<number | undefined> => {
-  const row = await tx.q
-    .insertInto('inbox')
-    .values({
-      account: item.event.account,
-      chat_id: item.event.chat.id,
-      kind: item.event.kind,
-      native_id: item.event.nativeId,
-      class: item.class,
-      lane: item.place?.lane ?? null,
-      session_id: item.place?.sessionId ?? null,
-      session_key: item.place?.sessionKey ?? null,
-      event: JSON.stringify(item.event),
-      state: item.skipped === undefined ? 'waiting' : 'skipped',
-      reason: item.skipped ?? null,
-      decisions: JSON.stringify(item.decisions),
-      turn_id: null,
-      message_id: null,
-      received_at: tx.now,
-      done_at: item.skipped === undefined ? null : tx.now,
-    })
-    .onConflict((conflict) => conflict.columns(['account', 'chat_id', 'native_id', 'kind']).doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  return row?.id;
+  const { rows } = await (item.skipped === undefined ? insertWaiting : insertSkipped)(tx, {
+    account: item.event.account,
+    chat_id: item.event.chat.id,
+    kind: item.event.kind,
+    native_id: item.event.nativeId,
+    class: item.class,
+    lane: item.place?.lane ?? null,
+    session_id: item.place?.sessionId ?? null,
+    session_key: item.place?.sessionKey ?? null,
+    event: JSON.stringify(item.event),
+    reason: item.skipped ?? null,
+    decisions: JSON.stringify(item.decisions),
+  });
+  return rows[0]?.id;
 };
 
-export const isKnownEvent = async (db: Reading, event: { account: string; chatId: string; nativeId: string; kind: EventKind }): Promise<boolean> => {
-  const row = await db.q
-    .selectFrom('inbox')
-    .select('id')
-    .where('account', '=', event.account)
-    .where('chat_id', '=', event.chatId)
-    .where('native_id', '=', event.nativeId)
-    .where('kind', '=', event.kind)
-    .executeTakeFirst();
-  return row !== undefined;
-};
+type NewRow = Pick<InboxRow, 'account' | 'chat_id' | 'kind' | 'native_id' | 'class' | 'lane' | 'session_id' | 'session_key' | 'event' | 'reason' | 'decisions'>;
+
+const insertAs = (state: 'waiting' | 'skipped') =>
+  prepared((db, row: NewRow) =>
+    db.q
+      .insertInto('inbox')
+      .values({
+        account: row.account,
+        chat_id: row.chat_id,
+        kind: row.kind,
+        native_id: row.native_id,
+        class: row.class,
+        lane: row.lane,
+        session_id: row.session_id,
+        session_key: row.session_key,
+        event: row.event,
+        state,
+        reason: row.reason,
+        decisions: row.decisions,
+        turn_id: null,
+        message_id: null,
+        received_at: db.now,
+        done_at: state === 'waiting' ? null : db.now,
+      })
+      .onConflict((conflict) => conflict.columns(['account', 'chat_id', 'native_id', 'kind']).doNothing())
+      .returning('id'),
+  );
+
+const insertWaiting = insertAs('waiting');
+const insertSkipped = insertAs('skipped');
+
+interface EventName {
+  readonly account: string;
+  readonly chatId: string;
+  readonly nativeId: string;
+  readonly kind: EventKind;
+}
+
+export const isKnownEvent = async (db: Reading, event: EventName): Promise<boolean> => (await selectKnown(db, event)).rows.length > 0;
+
+const selectKnown = prepared((db, event: EventName) =>
+  db.q.selectFrom('inbox').select('id').where('account', '=', event.account).where('chat_id', '=', event.chatId).where('native_id', '=', event.nativeId).where('kind', '=', event.kind),
+);
 
 /** The stored message that an edit refers to. */
 export const findMessage = async (db: Reading, message: { account: string; chatId: string; nativeId: string }): Promise<InboxItem | undefined> => {
@@ -102,28 +126,41 @@ const toItem = (row: { id: number; event: string; message_id: number | null; ses
 
 /** What waits in a lane, oldest first. */
 export const waitingItems = async (db: Reading, lane: string, limit: number): Promise<InboxItem[]> => {
-  const rows = await db.q
-    .selectFrom('inbox')
-    .select(['id', 'event', 'message_id', 'session_id', 'session_key'])
-    .where('lane', '=', lane)
-    .where('state', '=', 'waiting')
-    .where('class', '=', 'chat')
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+  const { rows } = await selectWaiting(db, { lane, limit });
   return rows.map(toItem);
 };
 
-export const countWaiting = async (db: Reading, lane: string): Promise<number> => {
-  const row = await db.q
+const selectWaiting = prepared((db, of: { lane: string; limit: number }) =>
+  db.q
     .selectFrom('inbox')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('lane', '=', lane)
+    .select(['id', 'event', 'message_id', 'session_id', 'session_key'])
+    .where('lane', '=', of.lane)
     .where('state', '=', 'waiting')
     .where('class', '=', 'chat')
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
+    .orderBy('id')
+    .limit(steadyLimit(of.limit)),
+);
+
+/** The last message that waits in each lane. */
+export const newestWaiting = async (db: Reading, limit: number): Promise<{ lane: string; event: InboundEvent }[]> => {
+  const newest = db.q.selectFrom('inbox').select((eb) => eb.fn.max('id').as('id')).where('state', '=', 'waiting').where('class', '=', 'chat').groupBy('lane').limit(limit);
+  const rows = await db.q.selectFrom('inbox').select(['lane', 'event']).where('id', 'in', newest).execute();
+  return rows.map((row) => ({ lane: row.lane ?? '', event: JSON.parse(row.event) as InboundEvent }));
 };
+
+export const countWaiting = async (db: Reading, lane: string): Promise<number> => {
+  const { rows } = await selectWaitingCount(db, { lane });
+  return Number(rows[0]?.count ?? 0);
+};
+
+const selectWaitingCount = prepared((db, of: { lane: string }) =>
+  db.q
+    .selectFrom('inbox')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('lane', '=', of.lane)
+    .where('state', '=', 'waiting')
+    .where('class', '=', 'chat'),
+);
 
 export const turnItems = async (db: Reading, turnId: number): Promise<InboxItem[]> => {
   const rows = await db.q
@@ -161,17 +198,24 @@ export const findControlItem = async (db: Reading, id: number): Promise<InboxIte
 };
 
 export const joinTurn = async (tx: Writing, ids: readonly number[], turnId: number): Promise<void> => {
-  if (ids.length === 0) return;
-  await tx.q.updateTable('inbox').set({ state: 'running', turn_id: turnId }).where('id', 'in', [...ids]).execute();
+  for (const id of ids) await updateJoined(tx, { id, turnId });
 };
+
+const updateJoined = prepared((db, item: { id: number; turnId: number }) => db.q.updateTable('inbox').set({ state: 'running', turn_id: item.turnId }).where('id', '=', item.id));
 
 export const setTranscriptRow = async (tx: Writing, id: number, messageId: number): Promise<void> => {
-  await tx.q.updateTable('inbox').set({ message_id: messageId }).where('id', '=', id).execute();
+  await updateTranscriptRow(tx, { id, messageId });
 };
 
+const updateTranscriptRow = prepared((db, item: { id: number; messageId: number }) => db.q.updateTable('inbox').set({ message_id: item.messageId }).where('id', '=', item.id));
+
 export const closeTurnItems = async (tx: Writing, turnId: number, outcome: { state: Extract<InboxState, 'done' | 'set_aside'>; reason: string }): Promise<void> => {
-  await tx.q.updateTable('inbox').set({ state: outcome.state, reason: outcome.reason, done_at: tx.now }).where('turn_id', '=', turnId).where('state', '=', 'running').execute();
+  await updateClosed(tx, { turnId, ...outcome });
 };
+
+const updateClosed = prepared((db, items: { turnId: number; state: InboxState; reason: string }) =>
+  db.q.updateTable('inbox').set({ state: items.state, reason: items.reason, done_at: db.now }).where('turn_id', '=', items.turnId).where('state', '=', 'running'),
+);
 
 export const closeItem = async (tx: Writing, id: number, reason: string): Promise<boolean> => {
   const result = await tx.q.updateTable('inbox').set({ state: 'done', reason, done_at: tx.now }).where('id', '=', id).where('state', '=', 'waiting').executeTakeFirst();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Clock } from '../lib/clock.ts';
 import { capturingLogger, silentLogger } from '../lib/logger.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -34,17 +35,18 @@ interface Parts {
   work(lane: string): Promise<number | undefined>;
 }
 
-const start = (parts: Parts): LaneScheduler => {
+const start = (t: TestContext, parts: Parts): LaneScheduler => {
   const scheduler = new LaneScheduler({ kind: 'turn', concurrency: 10, log: silentLogger, ...parts });
+  t.after(() => scheduler.stop());
   scheduler.start();
   return scheduler;
 };
 
 eachStore((_engine, open) => {
-  test('a lane with work is brought to the worker at once, and lanes of another kind are not', async () => {
+  test('a lane with work is brought to the worker at once, and lanes of another kind are not', async (t) => {
     const { store, clock } = await open();
     const worked: string[] = [];
-    const scheduler = start({
+    const scheduler = start(t, {
       store,
       clock,
       work: async (lane) => {
@@ -60,11 +62,11 @@ eachStore((_engine, open) => {
     assert.deepEqual(worked, ['turn:a']);
   });
 
-  test('work whose notification was missed is found by looking', async () => {
+  test('work whose notification was missed is found by looking', async (t) => {
     const { store, clock, pass } = await open();
     await enqueue(store, 'turn:before');
     const worked = new Set<string>();
-    const scheduler = start({
+    const scheduler = start(t, {
       store,
       clock,
       work: async (lane) => {
@@ -80,13 +82,13 @@ eachStore((_engine, open) => {
     await scheduler.stop();
   });
 
-  test('a lane is worked on by one at a time, and again when it was announced meanwhile', async () => {
+  test('a lane is worked on by one at a time, and again when it was announced meanwhile', async (t) => {
     const { store, clock } = await open();
     let inside = 0;
     let most = 0;
     let runs = 0;
     const gate = Promise.withResolvers<void>();
-    const scheduler = start({
+    const scheduler = start(t, {
       store,
       clock,
       work: async (lane) => {
@@ -109,12 +111,12 @@ eachStore((_engine, open) => {
     assert.deepEqual([most, runs], [1, 2]);
   });
 
-  test('no more lanes than allowed are worked on at once, and the rest follow', async () => {
+  test('no more lanes than allowed are worked on at once, and the rest follow', async (t) => {
     const { store, clock } = await open();
     let inside = 0;
     let most = 0;
     const done = new Set<string>();
-    const scheduler = start({
+    const scheduler = start(t, {
       store,
       clock,
       concurrency: 2,
@@ -133,10 +135,10 @@ eachStore((_engine, open) => {
     assert.ok(most <= 2);
   });
 
-  test('a worker that has to wait is called again after its time', async () => {
+  test('a worker that has to wait is called again after its time', async (t) => {
     const { store, clock, pass } = await open();
     const calls: number[] = [];
-    const scheduler = start({
+    const scheduler = start(t, {
       store,
       clock,
       work: async (lane) => {
@@ -154,11 +156,11 @@ eachStore((_engine, open) => {
     assert.ok((calls[1] ?? 0) - (calls[0] ?? 0) >= 50);
   });
 
-  test('a worker that fails is reported and called again, and others go on', async () => {
+  test('a worker that fails is reported and called again, and others go on', async (t) => {
     const { store, clock, pass } = await open();
     const { log, lines } = capturingLogger();
     const calls: string[] = [];
-    const scheduler = start({
+    const scheduler = start(t, {
       store,
       clock,
       log,
@@ -174,16 +176,16 @@ eachStore((_engine, open) => {
     await enqueue(store, 'turn:good');
     await until(() => calls.includes('turn:good'));
     await pass(1100);
-    await until(() => calls.filter((call) => call === 'turn:bad').length === 2);
+    await until(() => calls.filter((call) => call === 'turn:bad').length >= 2);
     await scheduler.stop();
     assert.ok(lines.some((line) => line.includes('lane.failed')));
   });
 
-  test('stopping lets what is under way end and takes nothing new', async () => {
+  test('stopping lets what is under way end and takes nothing new', async (t) => {
     const { store, clock } = await open();
     const calls: string[] = [];
     const gate = Promise.withResolvers<void>();
-    const scheduler = start({
+    const scheduler = start(t, {
       store,
       clock,
       work: async (lane) => {

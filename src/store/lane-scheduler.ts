@@ -12,7 +12,7 @@ export interface LaneSchedulerOptions {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Works on the lane until nothing is left; answers after how long to look again, if it has to wait. Never rejects for an expected reason. */
+  /** Works on the lane until nothing is left, beginning with a write that claims it; answers after how long to look again, if it has to wait. Never rejects for an expected reason. */
   work(lane: string): Promise<number | undefined>;
 }
 
@@ -38,9 +38,10 @@ export class LaneScheduler {
 
   start(): void {
     const prefix = `${this.#options.kind}:`;
-    this.#subscription = this.#options.store.listen('lane', (lane) => {
+    const wake = (lane: string): void => {
       if (lane.startsWith(prefix)) this.wake(lane);
-    });
+    };
+    this.#subscription = this.#options.store.listen('lane', wake, 'written');
     this.#poll = this.#pollLoop();
   }
 

@@ -43,7 +43,7 @@ const followLane = (steps: readonly Step[]): number => {
 eachStore((engine, open) => {
   test('under contention, with owners that stall, nothing is lost, repeated, overtaken or worked on by two', async () => {
     const { store, location } = await open();
-    const items = engine === 'sqlite' ? 500 : 300;
+    const items = engine === 'sqlite' ? 500 : 250;
     const participants = names.map((name): Participant => ({ name, location, lanes, items, total: items * names.length }));
     await Promise.all(participants.map((participant, i) => (i < 2 ? inProcess(participant) : participate(participant))));
     const rows = await store.read((db) => db.q.selectFrom('journal').select('entry').where('account', '=', 'stress').orderBy('seq').execute());

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import { StoreError } from '../core/errors.ts';
+import { prepared } from './prepared.ts';
 import type { LaneKind } from './schema.ts';
 import { inMs, startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
@@ -19,64 +20,75 @@ export const outLane = (account: string, chatId: string): string => `out:${accou
  * Idle lanes are pruned and come back as new rows. Starting at the clock instead of at zero keeps their numbers growing, so that
  * somebody who stalled long ago cannot meet his old number again; a lane is not claimed a thousand times in a millisecond.
  */
-const firstFence = (tx: Writing): RawBuilder<number> => sql<number>`${tx.now} * 1000`;
+const firstFence = (db: Reading): RawBuilder<number> => sql<number>`${db.now} * 1000`;
 
 /**
  * Announces work. Called before the item is written, it takes the lane's row lock and makes the order of items the order of commits.
  * `delayMs` holds the lane back, for parts of one message that are still to come; newer work without delay ends the hold.
  */
 export const enqueueLane = async (tx: Writing, work: { lane: string; kind: LaneKind; delayMs?: number }): Promise<void> => {
-  const readyAt = inMs(tx, work.delayMs ?? 0);
-  await tx.q
-    .insertInto('lanes')
-    .values({ lane: work.lane, kind: work.kind, has_work: 1, ready_at: readyAt, owner: null, lease_until: 0, fence: firstFence(tx), stops: 0 })
-    .onConflict((conflict) => conflict.column('lane').doUpdateSet({ has_work: 1, ready_at: readyAt }))
-    .execute();
+  await upsertWork(tx, { lane: work.lane, kind: work.kind, delayMs: Math.ceil(work.delayMs ?? 0) });
   tx.notify('lane', work.lane);
 };
 
+const upsertWork = prepared((db, work: { lane: string; kind: LaneKind; delayMs: number }) => {
+  const readyAt = sql<number>`${db.now} + ${work.delayMs}`;
+  return db.q
+    .insertInto('lanes')
+    .values({ lane: work.lane, kind: work.kind, has_work: 1, ready_at: readyAt, owner: null, lease_until: 0, fence: firstFence(db), stops: 0 })
+    .onConflict((conflict) => conflict.column('lane').doUpdateSet({ has_work: 1, ready_at: readyAt }));
+});
+
 /** Undefined when somebody else has it, when there is nothing to do, or when it is not time yet. */
 export const claimLane = async (tx: Writing, request: { lane: string; owner: string; leaseMs: number }): Promise<Claim | undefined> => {
-  const row = await tx.q
-    .updateTable('lanes')
-    .set((eb) => ({ owner: request.owner, lease_until: inMs(tx, request.leaseMs), fence: eb('fence', '+', 1) }))
-    .where('lane', '=', request.lane)
-    .where('has_work', '=', 1)
-    .where('ready_at', '<=', tx.now)
-    .where((eb) => eb.or([eb('owner', 'is', null), eb('lease_until', '<', tx.now)]))
-    .returning('fence')
-    .executeTakeFirst();
+  const [row] = (await takeLane(tx, request)).rows;
   return row === undefined ? undefined : { lane: request.lane, owner: request.owner, fence: row.fence };
 };
 
+const takeLane = prepared((db, request: { lane: string; owner: string; leaseMs: number }) =>
+  db.q
+    .updateTable('lanes')
+    .set((eb) => ({ owner: request.owner, lease_until: sql<number>`${db.now} + ${request.leaseMs}`, fence: eb('fence', '+', 1) }))
+    .where('lane', '=', request.lane)
+    .where('has_work', '=', 1)
+    .where('ready_at', '<=', db.now)
+    .where((eb) => eb.or([eb('owner', 'is', null), eb('lease_until', '<', db.now)]))
+    .returning('fence'),
+);
+
 /** Throws `lane_lost` unless the claim still holds; extends its lease. First statement of every write under a claim. */
 export const holdLane = async (tx: Writing, claim: Claim, leaseMs: number): Promise<void> => {
-  const result = await tx.q
+  const { numAffectedRows } = await extendClaim(tx, { ...claim, leaseMs });
+  if (numAffectedRows === 0n) throw new StoreError('lane_lost', `another owner has taken over ${claim.lane}`);
+};
+
+const extendClaim = prepared((db, claim: Claim & { leaseMs: number }) =>
+  db.q
     .updateTable('lanes')
-    .set({ lease_until: inMs(tx, leaseMs) })
+    .set({ lease_until: sql<number>`${db.now} + ${claim.leaseMs}` })
     .where('lane', '=', claim.lane)
     .where('owner', '=', claim.owner)
-    .where('fence', '=', claim.fence)
-    .executeTakeFirst();
-  if (result.numUpdatedRows === 0n) throw new StoreError('lane_lost', `another owner has taken over ${claim.lane}`);
-};
+    .where('fence', '=', claim.fence),
+);
 
 /** Gives the lane back. `more` says whether work is left; `readyInMs` when it may be taken up. */
 export const releaseLane = async (tx: Writing, claim: Claim, left: { more: boolean; readyInMs?: number }): Promise<void> => {
-  await tx.q
-    .updateTable('lanes')
-    .set({
-      owner: null,
-      lease_until: 0,
-      has_work: left.more ? 1 : 0,
-      ...(left.readyInMs !== undefined && { ready_at: inMs(tx, left.readyInMs) }),
-    })
-    .where('lane', '=', claim.lane)
-    .where('owner', '=', claim.owner)
-    .where('fence', '=', claim.fence)
-    .execute();
+  const given = { ...claim, hasWork: left.more ? 1 : 0 };
+  if (left.readyInMs === undefined) await giveBack(tx, given);
+  else await giveBackUntil(tx, { ...given, readyInMs: Math.ceil(left.readyInMs) });
   if (left.more) tx.notify('lane', claim.lane);
 };
+
+const released = (db: Reading, claim: Claim & { hasWork: number }) =>
+  db.q
+    .updateTable('lanes')
+    .set({ owner: null, lease_until: 0, has_work: claim.hasWork })
+    .where('lane', '=', claim.lane)
+    .where('owner', '=', claim.owner)
+    .where('fence', '=', claim.fence);
+
+const giveBack = prepared(released);
+const giveBackUntil = prepared((db, claim: Claim & { hasWork: number; readyInMs: number }) => released(db, claim).set({ ready_at: sql<number>`${db.now} + ${claim.readyInMs}` }));
 
 /** A sign of life for lanes that are being worked on. */
 export const extendLanes = async (tx: Writing, held: { owner: string; lanes: readonly string[]; leaseMs: number }): Promise<void> => {
@@ -132,13 +144,16 @@ export interface LaneFacts {
 }
 
 export const laneFacts = async (db: Reading, lane: string): Promise<LaneFacts> => {
-  const row = await db.q
-    .selectFrom('lanes')
-    .select((eb) => ['stops', eb.case().when(eb.and([eb('owner', 'is not', null), eb('lease_until', '>=', db.now)])).then(1).else(0).end().as('running')])
-    .where('lane', '=', lane)
-    .executeTakeFirst();
+  const [row] = (await selectFacts(db, { lane })).rows;
   return { running: row?.running === 1, stops: row?.stops ?? 0 };
 };
+
+const selectFacts = prepared((db, at: { lane: string }) =>
+  db.q
+    .selectFrom('lanes')
+    .select((eb) => ['stops', eb.case().when(eb.and([eb('owner', 'is not', null), eb('lease_until', '>=', db.now)])).then(1).else(0).end().as('running')])
+    .where('lane', '=', at.lane),
+);
 
 /** Lanes whose name starts so need not wait for their time any longer. */
 export const expediteLanes = async (tx: Writing, prefix: string): Promise<void> => {
@@ -160,9 +175,11 @@ export interface HeldLane {
 }
 
 export const heldLane = async (db: Reading, lane: string): Promise<HeldLane> => {
-  const row = await db.q.selectFrom('lanes').select(['stops', sql<number>`ready_at - ${db.now}`.as('hold')]).where('lane', '=', lane).executeTakeFirst();
+  const [row] = (await selectHeld(db, { lane })).rows;
   return { holdMs: Number(row?.hold ?? 0), stops: row?.stops ?? 0 };
 };
+
+const selectHeld = prepared((db, at: { lane: string }) => db.q.selectFrom('lanes').select(['stops', sql<number>`ready_at - ${db.now}`.as('hold')]).where('lane', '=', at.lane));
 
 /** How long until a lane nobody holds may be claimed; undefined when it has no work or is held. */
 export const laneWaitMs = async (db: Reading, lane: string): Promise<number | undefined> => {

@@ -38,7 +38,7 @@ const openTogether = async (folder: string): Promise<string> => {
     import { systemClock } from ${module('../lib/clock.ts')};
     const startMs = ${Date.now() + 700};
     for (let i = 0; i < 20; i += 1) {
-      while (Date.now() < startMs + i * 40);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startMs + i * 40 - Date.now());
       try {
         const store = new SqliteStore({ path: ${JSON.stringify(folder)} + '/' + i, clock: systemClock, checkIntegrity: true });
         await store.write((tx) => tx.q.insertInto('cursors').values({ account: 'a', identity: String(process.pid), name: 'n', value: 'v', updated_at: 0 }).execute());

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { OutboundMessage } from '../core/message.ts';
 import { enqueueLane, outLane } from './lanes.ts';
+import { prepared } from './prepared.ts';
 import type { OutboxState } from './schema.ts';
-import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** What a delivery does. `finishes` names a live preview that gets its final text; when that message is gone, it is sent anew. */
@@ -39,37 +39,53 @@ export const enqueueDelivery = async (tx: Writing, delivery: Delivery, cause: { 
   const lane = outLane(target.account, target.chatId);
   // Before the row gets its number: what another transaction enqueues meanwhile must not come to stand between two rows of this one.
   await enqueueLane(tx, { lane, kind: 'out' });
-  await tx.q
+  await insertDelivery(tx, {
+    key,
+    lane,
+    account: target.account,
+    chatId: target.chatId,
+    target: JSON.stringify(target),
+    payload: JSON.stringify(delivery),
+    turnId: cause.turnId ?? null,
+    inboxId: cause.inboxId ?? null,
+  });
+};
+
+interface NewDelivery {
+  readonly key: string;
+  readonly lane: string;
+  readonly account: string;
+  readonly chatId: string;
+  readonly target: string;
+  readonly payload: string;
+  readonly turnId: number | null;
+  readonly inboxId: number | null;
+}
+
+const insertDelivery = prepared((db, row: NewDelivery) =>
+  db.q
     .insertInto('outbox')
     .values({
-      key,
-      lane,
-      account: target.account,
-      chat_id: target.chatId,
-      target: JSON.stringify(target),
-      payload: JSON.stringify(delivery),
+      key: row.key,
+      lane: row.lane,
+      account: row.account,
+      chat_id: row.chatId,
+      target: row.target,
+      payload: row.payload,
       state: 'pending',
-      turn_id: cause.turnId ?? null,
-      inbox_id: cause.inboxId ?? null,
+      turn_id: row.turnId,
+      inbox_id: row.inboxId,
       message_ids: null,
       error: null,
-      created_at: tx.now,
-      updated_at: tx.now,
+      created_at: db.now,
+      updated_at: db.now,
     })
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .execute();
-};
+    .onConflict((conflict) => conflict.column('key').doNothing()),
+);
 
 /** The oldest delivery of a lane that is not settled. */
 export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem | undefined> => {
-  // One look into the index for each state: asking for all at once would sort everything that waits in the lane.
-  const first = (state: OutboxState) => db.q.selectFrom('outbox').select((eb) => eb.fn.min('id').as('id')).where('lane', '=', lane).where('state', '=', state);
-  const heads = first('pending').unionAll(first('sending')).unionAll(first('unknown')).as('heads');
-  const row = await db.q
-    .selectFrom('outbox')
-    .select(['id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', 'created_at', sql<number>`not_before - ${db.now}`.as('wait_ms')])
-    .where('id', '=', (eb) => eb.selectFrom(heads).select((sub) => sub.fn.min('heads.id').as('id')))
-    .executeTakeFirst();
+  const [row] = (await selectHead(db, { lane })).rows;
   if (row === undefined) return undefined;
   return {
     id: row.id,
@@ -84,6 +100,16 @@ export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem 
   };
 };
 
+const selectHead = prepared((db, of: { lane: string }) => {
+  // One look into the index for each state: asking for all at once would sort everything that waits in the lane.
+  const first = (state: OutboxState) => db.q.selectFrom('outbox').select((eb) => eb.fn.min('id').as('id')).where('lane', '=', of.lane).where('state', '=', state);
+  const heads = first('pending').unionAll(first('sending')).unionAll(first('unknown')).as('heads');
+  return db.q
+    .selectFrom('outbox')
+    .select(['id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', 'created_at', sql<number>`not_before - ${db.now}`.as('wait_ms')])
+    .where('id', '=', (eb) => eb.selectFrom(heads).select((sub) => sub.fn.min('heads.id').as('id')));
+});
+
 export const hasOpenDeliveries = async (db: Reading, lane: string): Promise<boolean> => {
   const row = await db.q.selectFrom('outbox').select('id').where('lane', '=', lane).where('state', 'in', ['pending', 'sending', 'unknown']).limit(1).executeTakeFirst();
   return row !== undefined;
@@ -96,8 +122,10 @@ export const expediteDeliveries = async (tx: Writing, account: string): Promise<
 
 /** Written before the call, so that after a crash the row is known to have an open outcome. */
 export const markSending = async (tx: Writing, id: number): Promise<void> => {
-  await tx.q.updateTable('outbox').set((eb) => ({ state: 'sending', attempts: eb('attempts', '+', 1), updated_at: tx.now })).where('id', '=', id).execute();
+  await updateSending(tx, { id });
 };
+
+const updateSending = prepared((db, row: { id: number }) => db.q.updateTable('outbox').set((eb) => ({ state: 'sending', attempts: eb('attempts', '+', 1), updated_at: db.now })).where('id', '=', row.id));
 
 export interface Settlement {
   readonly state: OutboxState;
@@ -114,22 +142,48 @@ export interface Settlement {
 const longestLog = 20;
 
 export const settleDelivery = async (tx: Writing, id: number, settlement: Settlement): Promise<void> => {
-  await tx.q
+  await updateSettled(tx, {
+    id,
+    state: settlement.state,
+    log: JSON.stringify(settlement.log.slice(-longestLog)),
+    error: settlement.error ?? null,
+    delayMs: Math.ceil(settlement.delayMs ?? 0),
+    messageIds: settlement.messageIds === undefined ? null : JSON.stringify(settlement.messageIds),
+    takenBack: settlement.uncounted === true ? 1 : 0,
+    repeated: settlement.repeated === true ? 1 : null,
+    payload: settlement.delivery === undefined ? null : JSON.stringify(settlement.delivery),
+  });
+};
+
+/** Null leaves a column as it is, but for `error`. */
+interface SettledRow {
+  readonly id: number;
+  readonly state: OutboxState;
+  readonly log: string;
+  readonly error: string | null;
+  readonly delayMs: number;
+  readonly messageIds: string | null;
+  readonly takenBack: number;
+  readonly repeated: number | null;
+  readonly payload: string | null;
+}
+
+const updateSettled = prepared((db, row: SettledRow) =>
+  db.q
     .updateTable('outbox')
     .set((eb) => ({
-      state: settlement.state,
-      log: JSON.stringify(settlement.log.slice(-longestLog)),
-      error: settlement.error ?? null,
-      not_before: inMs(tx, settlement.delayMs ?? 0),
-      updated_at: tx.now,
-      ...(settlement.messageIds !== undefined && { message_ids: JSON.stringify(settlement.messageIds) }),
-      ...(settlement.uncounted === true && { attempts: eb('attempts', '-', 1) }),
-      ...(settlement.repeated === true && { repeated: 1 }),
-      ...(settlement.delivery !== undefined && { payload: JSON.stringify(settlement.delivery) }),
+      state: row.state,
+      log: row.log,
+      error: row.error,
+      not_before: sql<number>`${db.now} + ${row.delayMs}`,
+      updated_at: db.now,
+      message_ids: sql<string | null>`coalesce(${row.messageIds}, message_ids)`,
+      attempts: eb('attempts', '-', row.takenBack),
+      repeated: sql<number>`coalesce(${row.repeated}, repeated)`,
+      payload: sql<string>`coalesce(${row.payload}, payload)`,
     }))
-    .where('id', '=', id)
-    .execute();
-};
+    .where('id', '=', row.id),
+);
 
 export const outboxCounts = async (db: Reading): Promise<Readonly<Record<string, number>>> => {
   const rows = await db.q

@@ -68,7 +68,7 @@ const explainSqlite = (path: string): Explained => {
   const queries: CompiledQuery[] = [];
   const q = new Kysely<Tables>({ dialect: sqliteDialect(db, { transactionsOnly: false }), log: (event) => void queries.push(event.query) });
   return {
-    reading: { engine: 'sqlite', q, now: sql<number>`${1}` },
+    reading: { engine: 'sqlite', q, now: sql<number>`${1}`, nowMs: 1 },
     queries,
     explain: async (query) => {
       const rows = db.prepare(`explain query plan ${query.sql}`).all(...(query.parameters as string[]));

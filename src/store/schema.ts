@@ -111,6 +111,7 @@ export interface TurnRow {
   target: string;
   /** The live preview that the final text has to finish, as JSON. */
   preview: string | null;
+  /** Why it ended; `stopped` while it runs says that somebody has asked for that. */
   exit_reason: string | null;
   error: string | null;
   model: string | null;

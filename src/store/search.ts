@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { prepared } from './prepared.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** Scripts written without spaces: every two neighbouring characters become a token, so that two characters can be found. */
@@ -81,9 +82,11 @@ const queryTerms = (text: string): Term[] => {
 export const indexMessage = async (tx: Writing, id: number, content: string): Promise<void> => {
   const tokens = searchTokens(content);
   if (tokens.length === 0) return;
-  if (tx.engine === 'sqlite') await sql`insert into message_search (rowid, tokens) values (${id}, ${tokens.map(spell).join(' ')})`.execute(tx.q);
+  if (tx.engine === 'sqlite') await insertTokens(tx, { id, tokens: tokens.map(spell).join(' ') });
   else await sql`insert into message_search (rowid, tokens) values (${id}, array_to_tsvector(${tokens}::text[]))`.execute(tx.q);
 };
+
+const insertTokens = prepared((db, row: { id: number; tokens: string }) => db.q.insertInto('message_search').values({ rowid: row.id, tokens: row.tokens }));
 
 export const unindexMessages = async (tx: Writing, ids: readonly number[]): Promise<void> => {
   for (let i = 0; i < ids.length; i += 200) await tx.q.deleteFrom('message_search').where('rowid', 'in', ids.slice(i, i + 200)).execute();

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { ChatType, Target } from '../core/message.ts';
 import type { Usage } from '../core/transcript.ts';
+import { prepared } from './prepared.ts';
 import type { SessionRow } from './schema.ts';
 import { startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
@@ -97,9 +98,11 @@ export const createSession = async (tx: Writing, session: NewSession): Promise<v
 };
 
 export const findSession = async (db: Reading, id: string): Promise<Session | undefined> => {
-  const row = await db.q.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
+  const [row] = (await selectSession(db, { id })).rows;
   return row === undefined ? undefined : toSession(row);
 };
+
+const selectSession = prepared((db, of: { id: string }) => db.q.selectFrom('sessions').selectAll().where('id', '=', of.id));
 
 /** Until the end of the transaction, nobody else opens or moves the conversation of this place. */
 export const lockSessionKey = async (tx: Writing, sessionKey: string): Promise<void> => {
@@ -114,15 +117,18 @@ export interface BoundSession extends Binding {
 
 /** The conversation that a place continues, if it has one. */
 export const boundSession = async (db: Reading, sessionKey: string): Promise<BoundSession | undefined> => {
-  const row = await db.q
-    .selectFrom('bindings')
-    .innerJoin('sessions', 'sessions.id', 'bindings.session_id')
-    .select(['bindings.session_key', 'bindings.session_id', 'bindings.target', 'sessions.active_at', 'sessions.ended_at', db.now.as('now')])
-    .where('bindings.session_key', '=', sessionKey)
-    .executeTakeFirst();
+  const [row] = (await selectBound(db, { sessionKey })).rows;
   if (row === undefined) return undefined;
   return { sessionKey, sessionId: row.session_id, target: JSON.parse(row.target) as Target, activeAtMs: row.active_at, nowMs: Number(row.now), ended: row.ended_at !== null };
 };
+
+const selectBound = prepared((db, at: { sessionKey: string }) =>
+  db.q
+    .selectFrom('bindings')
+    .innerJoin('sessions', 'sessions.id', 'bindings.session_id')
+    .select(['bindings.session_key', 'bindings.session_id', 'bindings.target', 'sessions.active_at', 'sessions.ended_at', db.now.as('now')])
+    .where('bindings.session_key', '=', at.sessionKey),
+);
 
 /** Points a place at a conversation. The target is kept so that the place can be reached later. */
 export const bindSession = async (tx: Writing, binding: Binding): Promise<void> => {
@@ -157,21 +163,24 @@ export const changeSettings = async (tx: Writing, id: string, settings: SessionS
 };
 
 export const addTurnTotals = async (tx: Writing, id: string, totals: { usage: Usage; model: string | null }): Promise<void> => {
-  await tx.q
+  await updateTotals(tx, { id, model: totals.model, ...totals.usage });
+};
+
+const updateTotals = prepared((db, totals: Usage & { id: string; model: string | null }) =>
+  db.q
     .updateTable('sessions')
     .set((eb) => ({
       turn_count: eb('turn_count', '+', 1),
-      input_tokens: eb('input_tokens', '+', totals.usage.inputTokens),
-      output_tokens: eb('output_tokens', '+', totals.usage.outputTokens),
-      cache_read_tokens: eb('cache_read_tokens', '+', totals.usage.cacheReadTokens),
-      cache_write_tokens: eb('cache_write_tokens', '+', totals.usage.cacheWriteTokens),
-      reasoning_tokens: eb('reasoning_tokens', '+', totals.usage.reasoningTokens),
-      active_at: tx.now,
-      ...(totals.model !== null && { model: totals.model }),
+      input_tokens: eb('input_tokens', '+', totals.inputTokens),
+      output_tokens: eb('output_tokens', '+', totals.outputTokens),
+      cache_read_tokens: eb('cache_read_tokens', '+', totals.cacheReadTokens),
+      cache_write_tokens: eb('cache_write_tokens', '+', totals.cacheWriteTokens),
+      reasoning_tokens: eb('reasoning_tokens', '+', totals.reasoningTokens),
+      active_at: db.now,
+      model: sql<string | null>`coalesce(${totals.model}, model)`,
     }))
-    .where('id', '=', id)
-    .execute();
-};
+    .where('id', '=', totals.id),
+);
 
 export interface SessionFilter {
   readonly limit: number;

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -7,7 +7,7 @@ import { InFlight } from './in-flight.ts';
 import type { Tables } from './schema.ts';
 import { sqliteDialect, sqliteError } from './sqlite-dialect.ts';
 import { openForReading, openForWriting } from './sqlite-file.ts';
-import type { Channel, Reading, Store, Writing } from './store.ts';
+import type { Channel, ListenWhen, Reading, Store, Writing } from './store.ts';
 
 interface Job {
   run(): Promise<void>;
@@ -40,10 +40,16 @@ export class SqliteStore implements Store {
   readonly engine = 'sqlite';
   readonly #writer: DatabaseSync;
   readonly #reader: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #savepoint: StatementSync;
+  readonly #release: StatementSync;
   readonly #writing: Kysely<Tables>;
   readonly #reading: Kysely<Tables>;
   readonly #clock: Clock;
   readonly #emitter = new EventEmitter();
+  /** Listeners that are told before the commit. */
+  readonly #early = new EventEmitter();
   readonly #queue: Job[] = [];
   readonly #reads = new InFlight();
   readonly #onNotify: ((channel: Channel, payload: string) => void) | undefined;
@@ -53,16 +59,21 @@ export class SqliteStore implements Store {
   constructor(options: SqliteOptions) {
     this.#writer = openForWriting(options.path, options.checkIntegrity);
     this.#reader = openForReading(options.path);
+    this.#begin = this.#writer.prepare('begin immediate');
+    this.#commit = this.#writer.prepare('commit');
+    this.#savepoint = this.#writer.prepare('savepoint job');
+    this.#release = this.#writer.prepare('release job');
     this.#writing = new Kysely<Tables>({ dialect: sqliteDialect(this.#writer, { transactionsOnly: true }) });
     this.#reading = new Kysely<Tables>({ dialect: sqliteDialect(this.#reader, { transactionsOnly: false }) });
     this.#clock = options.clock;
     this.#onNotify = options.onNotify;
     this.#emitter.setMaxListeners(0);
+    this.#early.setMaxListeners(0);
   }
 
   read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(closedError());
-    return this.#reads.add(work({ engine: 'sqlite', q: this.#reading, now: this.#now() }));
+    return this.#reads.add(work({ engine: 'sqlite', q: this.#reading, ...this.#now() }));
   }
 
   write<T>(work: (writing: Writing) => Promise<T>): Promise<T> {
@@ -73,13 +84,15 @@ export class SqliteStore implements Store {
     });
   }
 
-  listen(channel: Channel, listener: (payload: string) => void): Disposable {
-    this.#emitter.on(channel, listener);
-    return { [Symbol.dispose]: () => void this.#emitter.off(channel, listener) };
+  listen(channel: Channel, listener: (payload: string) => void, when: ListenWhen = 'committed'): Disposable {
+    const emitter = when === 'written' ? this.#early : this.#emitter;
+    emitter.on(channel, listener);
+    return { [Symbol.dispose]: () => void emitter.off(channel, listener) };
   }
 
   /** A notification that another process sent. */
   deliver(channel: Channel, payload: string): void {
+    this.#early.emit(channel, payload);
     this.#emitter.emit(channel, payload);
   }
 
@@ -92,8 +105,9 @@ export class SqliteStore implements Store {
     this.#writer.close();
   }
 
-  #now(): Reading['now'] {
-    return sql<number>`${this.#clock.now()}`;
+  #now(): Pick<Reading, 'now' | 'nowMs'> {
+    const nowMs = this.#clock.now();
+    return { now: sql<number>`${nowMs}`, nowMs };
   }
 
   #job<T>(work: (writing: Writing) => Promise<T>, resolve: (value: T) => void, reject: (error: unknown) => void): Job {
@@ -105,18 +119,20 @@ export class SqliteStore implements Store {
       run: async () => {
         notices.length = 0;
         failure = undefined;
-        this.#writer.exec('savepoint job');
+        this.#savepoint.run();
         try {
-          outcome = { value: await work({ engine: 'sqlite', q: this.#writing, now: this.#now(), notify }) };
-          this.#writer.exec('release job');
+          outcome = { value: await work({ engine: 'sqlite', q: this.#writing, ...this.#now(), notify }) };
+          this.#release.run();
         } catch (error) {
           failure = error;
           outcome = undefined;
           // A full disk or an I/O error may have made SQLite roll the whole transaction back by itself.
           if (!this.#writer.isTransaction) throw error;
           this.#writer.exec('rollback to job');
-          this.#writer.exec('release job');
+          this.#release.run();
+          return;
         }
+        for (const { channel, payload } of notices) this.#early.emit(channel, payload);
       },
       settle: () => {
         if (outcome === undefined) {
@@ -142,24 +158,35 @@ export class SqliteStore implements Store {
     do {
       // Whoever writes until then joins the group, and between two groups timers, sockets and signals get their turn.
       await new Promise<void>((resolve) => setImmediate(resolve));
-      await this.#commitGroup(this.#queue.splice(0, maxGroup));
+      await this.#commitGroup();
     } while (this.#queue.length > 0);
     this.#draining = undefined;
   }
 
-  async #commitGroup(group: readonly Job[]): Promise<void> {
+  /** Takes in what is written while it runs, so that whoever an early notification woke shares the commit. */
+  async #commitGroup(): Promise<void> {
+    const group: Job[] = [];
+    const failure = await this.#transaction(async () => {
+      for (let job = this.#queue.shift(); job !== undefined; job = group.length < maxGroup ? this.#queue.shift() : undefined) {
+        group.push(job);
+        await job.run();
+      }
+    });
+    // Perhaps only one of them does not fit.
+    if (failure?.code === 'full' && group.length > 1) for (const job of group) settle(job, await this.#transaction(() => job.run()));
+    else for (const job of group) settle(job, failure);
+  }
+
+  /** What went wrong, if anything; then nothing of it is there. */
+  async #transaction(work: () => Promise<void>): Promise<StoreError | undefined> {
     try {
-      this.#writer.exec('begin immediate');
-      for (const job of group) await job.run();
-      this.#writer.exec('commit');
+      this.#begin.run();
+      await work();
+      this.#commit.run();
+      return undefined;
     } catch (error) {
-      const failure = this.#rollback() ?? sqliteError(error);
-      // Perhaps only one of them does not fit.
-      if (failure.code === 'full' && group.length > 1) for (const job of group) await this.#commitGroup([job]);
-      else for (const job of group) job.fail(failure);
-      return;
+      return this.#rollback() ?? sqliteError(error);
     }
-    for (const job of group) job.settle();
   }
 
   /** What went wrong with it, if anything: the queue goes on in any case. */
@@ -172,5 +199,10 @@ export class SqliteStore implements Store {
     }
   }
 }
+
+const settle = (job: Job, failure: StoreError | undefined): void => {
+  if (failure === undefined) job.settle();
+  else job.fail(failure);
+};
 
 const closedError = (): StoreError => new StoreError('unavailable', 'the store is closed');

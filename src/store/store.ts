@@ -12,10 +12,17 @@ export interface Reading {
   readonly engine: Engine;
   readonly q: Kysely<Tables>;
   readonly now: RawBuilder<number>;
+  /** What `now` stands for, on an engine whose clock is ours. */
+  readonly nowMs?: number;
 }
 
 /** The database's time in so many milliseconds. Platforms name fractions of one; columns hold whole ones. */
 export const inMs = (db: Reading, ms: number): RawBuilder<number> => sql<number>`${db.now} + ${Math.ceil(ms)}`;
+
+/**
+ * A limit that leaves the plan alone: SQLite plans a query anew for every value of a bare `limit ?`, which costs more than running it.
+ */
+export const steadyLimit = (limit: number): RawBuilder<number> => sql<number>`${limit} + 0`;
 
 /** SQL counts characters where JavaScript counts UTF-16 units. */
 export const startsWith = (column: string, prefix: string): RawBuilder<boolean> => sql<boolean>`substr(${sql.ref(column)}, 1, ${Array.from(prefix).length}) = ${prefix}`;
@@ -25,6 +32,12 @@ export interface Writing extends Reading {
   /** Delivered to this and every other process once the transaction has committed; never before, never after a rollback. */
   notify(channel: Channel, payload: string): void;
 }
+
+/**
+ * When a listener is told. `written`: perhaps already before the commit, where the engine can let what the listener writes at once
+ * share that commit. Such a listener does nothing but write until its write has resolved; when the commit fails, both have failed.
+ */
+export type ListenWhen = 'committed' | 'written';
 
 /** What outlives the process. Every failure is a `StoreError`. */
 export interface Store {
@@ -36,7 +49,7 @@ export interface Store {
    */
   write<T>(work: (writing: Writing) => Promise<T>): Promise<T>;
   /** Notifications only shorten waits: whoever relies on one also looks by itself now and then. */
-  listen(channel: Channel, listener: (payload: string) => void): Disposable;
+  listen(channel: Channel, listener: (payload: string) => void, when?: ListenWhen): Disposable;
   /** Lets what is under way end; refuses what comes later. */
   close(): Promise<void>;
 }

@@ -96,11 +96,11 @@ eachStore((_engine, open) => {
   test('a copy has what the model sees, in order, and lives on its own', async () => {
     const { store } = await open();
     for (const id of ['s1', 's2']) await create(store, id);
-    const ids = await append(store, 's1', said(1200));
-    await store.write((tx) => deactivateFrom(tx, 's1', ids[1100] ?? 0));
-    assert.equal(await store.write((tx) => copyMessages(tx, 's1', 's2')), 1100);
-    assert.deepEqual((await newest(store, 's2', { limit: 2000 })).toReversed(), Array.from({ length: 1100 }, (_, i) => String(i + 1)));
+    const ids = await append(store, 's1', said(560));
+    await store.write((tx) => deactivateFrom(tx, 's1', ids[540] ?? 0));
+    assert.equal(await store.write((tx) => copyMessages(tx, 's1', 's2')), 540);
+    assert.deepEqual((await newest(store, 's2', { limit: 2000 })).toReversed(), Array.from({ length: 540 }, (_, i) => String(i + 1)));
     await append(store, 's1', said(1, 5000));
-    assert.deepEqual(await newest(store, 's2', { limit: 1 }), ['1100']);
+    assert.deepEqual(await newest(store, 's2', { limit: 1 }), ['540']);
   });
 });

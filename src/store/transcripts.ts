@@ -1,5 +1,8 @@
+import { StoreError } from '../core/errors.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
+import { prepared } from './prepared.ts';
 import { indexMessage, unindexMessages } from './search.ts';
+import { steadyLimit } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
 export interface StoredMessage {
@@ -16,23 +19,24 @@ const sizeOf = (message: TranscriptMessage): number =>
 
 export const appendMessage = async (tx: Writing, to: { sessionId: string; turnId: number | null }, message: TranscriptMessage): Promise<number> => {
   const { role, content, ...rest } = message;
-  const row = await tx.q
-    .insertInto('messages')
-    .values({
-      session_id: to.sessionId,
-      turn_id: to.turnId,
-      role,
-      content,
-      body: Object.keys(rest).length === 0 ? null : JSON.stringify(rest),
-      size: sizeOf(message),
-      created_at: tx.now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
+  const body = Object.keys(rest).length === 0 ? null : JSON.stringify(rest);
+  const [row] = (await insertMessage(tx, { ...to, role, content, body, size: sizeOf(message) })).rows;
+  if (row === undefined) throw new StoreError('failed', 'a new message got no number');
   if (role !== 'tool') await indexMessage(tx, row.id, content);
-  await tx.q.updateTable('sessions').set((eb) => ({ message_count: eb('message_count', '+', 1), active_at: tx.now })).where('id', '=', to.sessionId).execute();
+  await countMessage(tx, { sessionId: to.sessionId });
   return row.id;
 };
+
+const insertMessage = prepared((db, row: { sessionId: string; turnId: number | null; role: string; content: string; body: string | null; size: number }) =>
+  db.q
+    .insertInto('messages')
+    .values({ session_id: row.sessionId, turn_id: row.turnId, role: row.role, content: row.content, body: row.body, size: row.size, created_at: db.now })
+    .returning('id'),
+);
+
+const countMessage = prepared((db, of: { sessionId: string }) =>
+  db.q.updateTable('sessions').set((eb) => ({ message_count: eb('message_count', '+', 1), active_at: db.now })).where('id', '=', of.sessionId),
+);
 
 interface Row {
   id: number;
@@ -58,11 +62,16 @@ const toStored = (row: Row): StoredMessage => ({
 
 /** What the model may see, newest first, from just before `beforeId`. Costs the same however long the conversation is. */
 export const newestMessages = async (db: Reading, sessionId: string, page: { beforeId?: number; limit: number }): Promise<StoredMessage[]> => {
-  let query = db.q.selectFrom('messages').select(columns).where('session_id', '=', sessionId).where('active', '=', 1);
-  if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId);
-  const rows = await query.orderBy('id', 'desc').limit(page.limit).execute();
+  const { limit, beforeId } = page;
+  const { rows } = await (beforeId === undefined ? selectNewest(db, { sessionId, limit }) : selectNewestBefore(db, { sessionId, limit, beforeId }));
   return rows.map(toStored);
 };
+
+const newest = (db: Reading, of: { sessionId: string; limit: number }) =>
+  db.q.selectFrom('messages').select(columns).where('session_id', '=', of.sessionId).where('active', '=', 1).orderBy('id', 'desc').limit(steadyLimit(of.limit));
+
+const selectNewest = prepared(newest);
+const selectNewestBefore = prepared((db, of: { sessionId: string; limit: number; beforeId: number }) => newest(db, of).where('id', '<', of.beforeId));
 
 /** Everything ever said, undone rows included unless `activeOnly`, oldest first, for exports. */
 export const pageOfMessages = async (db: Reading, sessionId: string, page: { afterId: number; limit: number; activeOnly: boolean }): Promise<StoredMessage[]> => {

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import { StoreError } from '../core/errors.ts';
 import type { Target } from '../core/message.ts';
 import type { Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
+import { prepared } from './prepared.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** A message that shows the answer while it grows; the final text takes its place. */
@@ -18,30 +20,41 @@ export interface RunningTurn {
   readonly preview: PreviewRef | null;
 }
 
+/** A turn that nobody has finished: its owner is at work on it, or has gone away. */
+export interface UnfinishedTurn extends RunningTurn {
+  readonly ageMs: number;
+  /** Somebody asked for its end; whoever takes it up does not run it. */
+  readonly stopRequested?: true;
+}
+
 export const startTurn = async (tx: Writing, turn: { sessionId: string; lane: string; target: Target }): Promise<RunningTurn> => {
-  const row = await tx.q
+  const [row] = (await insertTurn(tx, { sessionId: turn.sessionId, lane: turn.lane, target: JSON.stringify(turn.target) })).rows;
+  if (row === undefined) throw new StoreError('failed', 'a new turn got no number');
+  return { id: row.id, sessionId: turn.sessionId, attempts: 1, target: turn.target, preview: null };
+};
+
+const insertTurn = prepared((db, turn: { sessionId: string; lane: string; target: string }) =>
+  db.q
     .insertInto('turns')
     .values({
       session_id: turn.sessionId,
       lane: turn.lane,
       state: 'running',
       attempts: 1,
-      target: JSON.stringify(turn.target),
+      target: turn.target,
       preview: null,
       exit_reason: null,
       error: null,
       model: null,
-      started_at: tx.now,
+      started_at: db.now,
       ended_at: null,
     })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return { id: row.id, sessionId: turn.sessionId, attempts: 1, target: turn.target, preview: null };
-};
+    .returning('id'),
+);
 
 /** The turn that was under way in a lane when its owner went away. */
-export const unfinishedTurn = async (db: Reading, lane: string): Promise<(RunningTurn & { readonly ageMs: number }) | undefined> => {
-  const row = await db.q.selectFrom('turns').select(['id', 'session_id', 'attempts', 'target', 'preview', sql<number>`${db.now} - started_at`.as('age_ms')]).where('lane', '=', lane).where('state', '=', 'running').orderBy('id').executeTakeFirst();
+export const unfinishedTurn = async (db: Reading, lane: string): Promise<UnfinishedTurn | undefined> => {
+  const [row] = (await selectUnfinished(db, { lane })).rows;
   if (row === undefined) return undefined;
   return {
     id: row.id,
@@ -50,7 +63,22 @@ export const unfinishedTurn = async (db: Reading, lane: string): Promise<(Runnin
     target: JSON.parse(row.target) as Target,
     preview: row.preview === null ? null : (JSON.parse(row.preview) as PreviewRef),
     ageMs: Number(row.age_ms),
+    ...(row.exit_reason === 'stopped' && { stopRequested: true as const }),
   };
+};
+
+const selectUnfinished = prepared((db, of: { lane: string }) =>
+  db.q
+    .selectFrom('turns')
+    .select(['id', 'session_id', 'attempts', 'target', 'preview', 'exit_reason', sql<number>`${db.now} - started_at`.as('age_ms')])
+    .where('lane', '=', of.lane)
+    .where('state', '=', 'running')
+    .orderBy('id'),
+);
+
+/** Keeps that the unfinished turn of a lane is to end, also for an owner that takes it up later. */
+export const requestTurnStop = async (tx: Writing, lane: string): Promise<void> => {
+  await tx.q.updateTable('turns').set({ exit_reason: 'stopped' }).where('lane', '=', lane).where('state', '=', 'running').execute();
 };
 
 /** Counted before the turn runs, so that a turn which ends the process is counted too. */
@@ -67,28 +95,28 @@ export const recordPreview = async (tx: Writing, id: number, preview: PreviewRef
   await tx.q.updateTable('turns').set({ preview: preview === null ? null : JSON.stringify(preview) }).where('id', '=', id).execute();
 };
 
+export interface TurnOutcome {
+  readonly state: 'done' | 'set_aside';
+  readonly reason: ExitReason;
+  readonly error: string | null;
+  readonly model: string | null;
+  readonly usage: Usage;
+}
+
 /** False when it was finished before. */
-export const finishTurn = async (
-  tx: Writing,
-  id: number,
-  outcome: { state: 'done' | 'set_aside'; reason: ExitReason; error: string | null; model: string | null; usage: Usage },
-): Promise<boolean> => {
-  const result = await tx.q
-    .updateTable('turns')
-    .set({
-      state: outcome.state,
-      exit_reason: outcome.reason,
-      error: outcome.error,
-      model: outcome.model,
-      input_tokens: outcome.usage.inputTokens,
-      output_tokens: outcome.usage.outputTokens,
-      ended_at: tx.now,
-    })
-    .where('id', '=', id)
-    .where('state', '=', 'running')
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+export const finishTurn = async (tx: Writing, id: number, outcome: TurnOutcome): Promise<boolean> => {
+  const { usage, ...ended } = outcome;
+  const { numAffectedRows } = await updateFinished(tx, { id, ...ended, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens });
+  return numAffectedRows === 1n;
 };
+
+const updateFinished = prepared((db, turn: Omit<TurnOutcome, 'usage'> & { id: number; inputTokens: number; outputTokens: number }) =>
+  db.q
+    .updateTable('turns')
+    .set({ state: turn.state, exit_reason: turn.reason, error: turn.error, model: turn.model, input_tokens: turn.inputTokens, output_tokens: turn.outputTokens, ended_at: db.now })
+    .where('id', '=', turn.id)
+    .where('state', '=', 'running'),
+);
 
 export const runningTurns = async (db: Reading): Promise<number> => {
   const row = await db.q.selectFrom('turns').select((eb) => eb.fn.countAll<number>().as('count')).where('state', '=', 'running').executeTakeFirstOrThrow();

@@ -31,7 +31,7 @@ export interface Step {
 }
 
 const leaseMs = 200;
-const loops = 3;
+const loops = 2;
 /** Lanes are handed round, so that many want the same one. */
 const atATime = 5;
 

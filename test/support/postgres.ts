@@ -27,12 +27,14 @@ const settings: Readonly<Record<string, string>> = {
   // Only durability across a power cut is given up, which no test here looks at; locks, isolation and visibility stay what they are.
   fsync: 'off',
   full_page_writes: 'off',
-  shared_buffers: '64MB',
+  shared_buffers: '16MB',
   max_connections: '200',
+  jit: 'off',
+  io_method: 'sync',
   listen_addresses: '',
 };
 
-/** Runs the server until its input ends, so that nothing is left behind even when the process that started it is killed. */
+/** Runs the server, apart from our process group, until its input ends: nothing is left behind even when we are killed. */
 const untilInputEnds = 'folder=$1; shift; "$@" <&- & server=$!; read -r _; kill -INT $server; wait $server; rm -rf "$folder"';
 
 const packageFolder = (): string | undefined => {
@@ -72,28 +74,35 @@ const copyNative = async (source: string, folder: string): Promise<string> => {
     );
     if (!exists) await symlink(basename(link.source), target);
   }
+  // Whoever runs the server also removes it.
+  if (other.uid !== undefined) await run('chown', ['-R', `${nobody}:${nobody}`, native]);
   return native;
 };
 
 const launch = (native: string, folder: string): Promise<() => Promise<void>> => {
   const command = [join(native, 'bin', 'postgres'), '-D', join(folder, 'data'), '-k', folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-  const child = spawn('/bin/sh', ['-c', untilInputEnds, 'sh', folder, ...command], { ...other, cwd: folder, stdio: ['pipe', 'ignore', 'pipe'] });
+  const child = spawn('/bin/sh', ['-c', untilInputEnds, 'sh', folder, ...command], { ...other, cwd: folder, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.stdin.end();
+    await ended;
+  };
   return new Promise((resolve, reject) => {
     let log = '';
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      log = (log + chunk).slice(-10_000);
+    const follow = (chunk: string): void => {
+      log += chunk;
       if (log.includes('ready to accept connections')) {
-        resolve(async () => {
-          child.stdin.end();
-          await ended;
-        });
+        // Nobody reads the rest, but it has to go somewhere.
+        child.stderr.off('data', follow).resume();
+        resolve(stop);
       } else if (log.includes('FATAL')) {
         child.stdin.end();
         reject(new Error(`PostgreSQL did not start: ${log}`));
       }
-    });
+    };
+    child.stderr.setEncoding('utf8').on('data', follow);
     child.once('error', reject);
+    child.once('exit', () => reject(new Error(`PostgreSQL ended: ${log}`)));
   });
 };
 

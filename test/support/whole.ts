@@ -11,6 +11,7 @@ import type { Terminal } from '../../src/cli/environment.ts';
 import { gatewayConfig, requireConfig } from '../../src/cli/settings.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { capturingLogger } from '../../src/lib/logger.ts';
 import { newMetrics } from '../../src/lib/metrics.ts';
 import type { SimulatedMessage } from '../../src/platforms/simulator.ts';
@@ -82,8 +83,8 @@ export interface Inside extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** The gateway inside this process, on the world's home, without its HTTP door. */
-export const startInside = async (world: World): Promise<Inside> => {
+/** The gateway inside this process, on the world's home, without its HTTP door. A clock of its own lets a test hurry what only waits. */
+export const startInside = async (world: World, { clock = systemClock }: { readonly clock?: Clock } = {}): Promise<Inside> => {
   const terminal: Terminal = { env: world.env, version: 'test', write: () => undefined, writeError: () => undefined };
   const config = await requireConfig(terminal);
   const { log, lines } = capturingLogger();
@@ -94,7 +95,7 @@ export const startInside = async (world: World): Promise<Inside> => {
     platforms,
     store,
     alone: true,
-    clock: systemClock,
+    clock,
     log,
     metrics: newMetrics({ onError: (error) => log.error({ err: error }, 'metrics.failed') }),
     version: 'test',
@@ -125,8 +126,8 @@ export interface Outside extends AsyncDisposable {
 }
 
 /** The gateway as people start it: a process of its own, by the launcher. Resolves when it says that it has started. */
-export const startOutside = async (world: World): Promise<Outside> => {
-  const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { env: { ...process.env, ...world.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+export const startOutside = async (world: World, env: Readonly<Record<string, string>> = {}): Promise<Outside> => {
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { env: { ...process.env, ...world.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const exited = once(child, 'exit');
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
@@ -150,7 +151,7 @@ export const startOutside = async (world: World): Promise<Outside> => {
 };
 
 /** Waits until something holds; says what it waited for when it never does. */
-export const until = async (condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 10_000): Promise<void> => {
+export const until = async (condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 20_000): Promise<void> => {
   const untilMs = Date.now() + timeoutMs;
   while (!(await condition())) {
     if (Date.now() > untilMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);

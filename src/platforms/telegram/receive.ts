@@ -27,6 +27,9 @@ interface Position {
 
 const cursorName = 'offset';
 
+/** Telegram remembers by itself what was confirmed; our copy only spares it a repetition, so it need not be written for each update. */
+const saveEveryMs = 1000;
+
 const writePosition = ({ offset, atMs }: Position): string => `${offset}@${atMs}`;
 
 const readPosition = (value: string | undefined): Position | undefined => {
@@ -70,16 +73,21 @@ export const poll = async (receiving: Receiving, signal: AbortSignal): Promise<v
   const { api, inbox, clock, pollTimeoutSeconds } = receiving;
   const stop = new AbortController();
   const end = (): void => stop.abort();
-  let saved = Promise.resolve();
+  let position: Position | undefined;
+  let saved = { position, done: Promise.resolve() };
+  const save = (): void => {
+    if (position !== undefined && position !== saved.position) saved = { position, done: inbox.cursor.write(cursorName, writePosition(position)) };
+  };
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
     await api.repeatable('account', stop.signal, (raw, s) => raw.deleteWebhook({ drop_pending_updates: false }, s));
-    let position = readPosition(await inbox.cursor.read(cursorName));
+    position = readPosition(await inbox.cursor.read(cursorName));
+    saved = { ...saved, position };
     for (;;) {
       const known = position !== undefined && clock.now() - position.atMs < offsetValidMs ? { offset: position.offset } : {};
       const asked = api.poll(stop.signal, (raw, s) => raw.getUpdates({ ...known, timeout: pollTimeoutSeconds, limit: 100, allowed_updates: updateKinds }, s));
-      const [updates] = await Promise.all([asked, saved]);
+      const [updates] = await Promise.all([asked, saved.done]);
       if (!Array.isArray(updates)) throw new PlatformError('unavailable', 'getUpdates: the answer is not a list');
       inbox.alive();
       if (updates.length === 0) continue;
@@ -87,13 +95,15 @@ export const poll = async (receiving: Receiving, signal: AbortSignal): Promise<v
       if (failure !== undefined) throw failure.error;
       if (next === undefined) throw new PlatformError('unavailable', 'getUpdates: no update has an id');
       position = { offset: Math.max(next, known.offset ?? 0), atMs: clock.now() };
-      saved = inbox.cursor.write(cursorName, writePosition(position));
+      if (position.atMs - (saved.position?.atMs ?? 0) >= saveEveryMs) save();
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
     signal.removeEventListener('abort', end);
     end();
-    await Promise.allSettled([saved]);
+    await Promise.allSettled([saved.done]);
+    save();
+    await Promise.allSettled([saved.done]);
   }
 };

@@ -48,6 +48,8 @@ const open = async (context: AdapterContext<WebOptions>): Promise<Adapter> => {
   };
 };
 
+const noNetwork = 'Between the gateway and the journal that the page reads there is no network.';
+
 /** The page's chat. Whoever is logged in to the page is the owner. */
 export const web: Platform<WebOptions> = {
   name: 'web',
@@ -61,5 +63,16 @@ export const web: Platform<WebOptions> = {
   credential: () => undefined,
   open,
   simulate: openWebSimulator,
-  exceptions: {},
+  exceptions: {
+    'a refused credential is called one': 'The page has the login of the gateway and no credential of its own.',
+    'a lost connection ends receiving with an error, and the next one goes on': noNetwork,
+    'garbage from the platform does not pass for success': noNetwork,
+    'a send that hangs ends with its caller': noNetwork,
+    'a rate limit carries its delay, and nothing is tried again': noNetwork,
+    'a platform that cannot be reached is unavailable': noNetwork,
+    'a connection that breaks during a send is no success, and the next send works': noNetwork,
+    'a lost answer is an unknown outcome': noNetwork,
+    'its own messages do not come back': 'Only people can speak through the page.',
+    'an edit of a message that is gone says so': 'A removed message stays in the journal, and an edit of it changes nothing that is shown.',
+  },
 };

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { says } from '../src/agent/models/chat-simulator.ts';
+import { callsTo, heldAnswer, inboxRows, outboxRows, peek, streamedAnswer, transcript, turnRows } from './support/scenes.ts';
+import { newWorld, startInside, startOutside, until } from './support/whole.ts';
+
+describe('the end of the process', { concurrency: true }, () => {
+  test('waits for a streaming turn no longer than it may, and the turn continues after the next start without having failed', async () => {
+    await using world = await newWorld({ agent: { restart_drain_timeout: 1 } });
+    const stream = streamedAnswer();
+    world.model.next(stream.answer);
+    {
+      await using first = await startOutside(world);
+      await world.say('tell me');
+      await until(stream.begun, 'the model to be asked');
+      stream.write('Once upon a');
+      await until(() => world.shown().length === 1, 'the preview');
+      const askedMs = Date.now();
+      assert.equal(await first.stop(), 0);
+      const tookMs = Date.now() - askedMs;
+      assert.ok(tookMs >= 900 && tookMs < 5000, `${tookMs} ms`);
+      assert.ok(first.output().includes('"gateway.stopped"'));
+    }
+    assert.deepEqual(await peek(world, async (store) => (await turnRows(store)).map((turn) => [turn.state, turn.attempts])), [['running', 0]]);
+    world.model.next(says('The whole story'));
+    await using _second = await startOutside(world);
+    await until(() => world.shown()[0] === 'The whole story', 'the answer');
+    assert.deepEqual(world.shown(), ['The whole story']);
+    await until(() => peek(world, async (store) => (await turnRows(store))[0]?.state === 'done'), 'the turn to end');
+    assert.deepEqual(await peek(world, async (store) => (await turnRows(store)).map((turn) => turn.attempts)), [1]);
+    assert.deepEqual(await peek(world, async (store) => (await transcript(store)).map((row) => row.content)), ['tell me', 'The whole story']);
+  });
+
+  test('lets a turn end that can: its answer is delivered, and what waited begins after the next start', async () => {
+    await using world = await newWorld({ display: { busy_input_mode: 'queue', streaming: false, busy_ack_enabled: false } });
+    const slow = heldAnswer();
+    world.model.next(slow.answer);
+    {
+      await using inside = await startInside(world);
+      await world.say('one');
+      await world.say('two');
+      await until(async () => slow.held() === 1 && (await inboxRows(inside.store)).length === 2, 'one to run and one to wait');
+      const stopped = inside.stop();
+      setTimeout(slow.open, 200);
+      await stopped;
+    }
+    assert.deepEqual(world.shown(), ['re: one']);
+    assert.equal(world.model.requests.length, 1);
+    await using _second = await startInside(world);
+    await until(() => world.shown().length === 2, 'the second answer');
+    assert.deepEqual(world.shown(), ['re: one', 're: two']);
+  });
+
+  test('does not turn a message that is being sent into a failed attempt or a repeat', async () => {
+    await using world = await newWorld({ display: { streaming: false } });
+    {
+      await using inside = await startInside(world);
+      world.telegram.fail({ what: 'send', fault: { type: 'delay', ms: 500 } });
+      await world.say('hello');
+      await until(() => callsTo(world.telegram, '7', ['sendMessage']).length === 1, 'the send to be under way');
+      await inside.stop();
+    }
+    await peek(world, async (store) => assert.deepEqual((await outboxRows(store)).map((row) => [row.state, row.attempts, row.repeated]), [['sent', 1, 0]]));
+    assert.deepEqual(world.shown(), ['re: hello']);
+  });
+
+  test('leaves nothing that grows behind while nothing happens', async (t) => {
+    await using world = await newWorld();
+    await using outside = await startOutside(world);
+    await world.say('hello');
+    await until(() => world.shown().length === 1, 'an answer');
+    const sizes = () =>
+      peek(world, (store) =>
+        store.read(async (db) => {
+          const count = async (table: 'inbox' | 'outbox' | 'messages' | 'turns' | 'lanes' | 'nodes' | 'journal' | 'gates' | 'denials' | 'cursors' | 'account_values') =>
+            Number((await db.q.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count);
+          return [await count('inbox'), await count('outbox'), await count('messages'), await count('turns'), await count('lanes'), await count('nodes'), await count('journal'), await count('gates'), await count('denials'), await count('cursors'), await count('account_values')];
+        }),
+      );
+    const cpu = async (): Promise<number> => {
+      const { readFile } = await import('node:fs/promises');
+      const fields = (await readFile(`/proc/${outside.child.pid}/stat`, 'utf8')).split(' ');
+      return (Number(fields[13]) + Number(fields[14])) * 10;
+    };
+    const [before, beforeMs] = [await sizes(), Date.now()];
+    const cpuBefore = process.platform === 'linux' ? await cpu() : 0;
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    if (process.platform === 'linux') t.diagnostic(`idle: ${(await cpu()) - cpuBefore} ms of CPU in ${Date.now() - beforeMs} ms`);
+    assert.deepEqual(await sizes(), before);
+  });
+});
