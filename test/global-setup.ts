@@ -8,6 +8,7 @@ export const globalSetup = async (): Promise<void> => {
   if (noPostgresReason !== undefined || process.env['HERMES_TEST_POSTGRES_URL'] !== undefined) return;
   server = await startPostgres();
   process.env['HERMES_TEST_POSTGRES_URL'] = server.url;
+  process.env['HERMES_TEST_POSTGRES_OURS'] = 'yes';
 };
 
 export const globalTeardown = async (): Promise<void> => {

@@ -63,29 +63,4 @@ describe('the end of the process', { concurrency: true }, () => {
     await peek(world, async (store) => assert.deepEqual((await outboxRows(store)).map((row) => [row.state, row.attempts, row.repeated]), [['sent', 1, 0]]));
     assert.deepEqual(world.shown(), ['re: hello']);
   });
-
-  test('leaves nothing that grows behind while nothing happens', async (t) => {
-    await using world = await newWorld();
-    await using outside = await startOutside(world);
-    await world.say('hello');
-    await until(() => world.shown().length === 1, 'an answer');
-    const sizes = () =>
-      peek(world, (store) =>
-        store.read(async (db) => {
-          const count = async (table: 'inbox' | 'outbox' | 'messages' | 'turns' | 'lanes' | 'nodes' | 'journal' | 'gates' | 'denials' | 'cursors' | 'account_values') =>
-            Number((await db.q.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count);
-          return [await count('inbox'), await count('outbox'), await count('messages'), await count('turns'), await count('lanes'), await count('nodes'), await count('journal'), await count('gates'), await count('denials'), await count('cursors'), await count('account_values')];
-        }),
-      );
-    const cpu = async (): Promise<number> => {
-      const { readFile } = await import('node:fs/promises');
-      const fields = (await readFile(`/proc/${outside.child.pid}/stat`, 'utf8')).split(' ');
-      return (Number(fields[13]) + Number(fields[14])) * 10;
-    };
-    const [before, beforeMs] = [await sizes(), Date.now()];
-    const cpuBefore = process.platform === 'linux' ? await cpu() : 0;
-    await new Promise((resolve) => setTimeout(resolve, 4000));
-    if (process.platform === 'linux') t.diagnostic(`idle: ${(await cpu()) - cpuBefore} ms of CPU in ${Date.now() - beforeMs} ms`);
-    assert.deepEqual(await sizes(), before);
-  });
 });

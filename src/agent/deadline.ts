@@ -12,6 +12,9 @@ interface Sleep {
   readonly controller: AbortController;
 }
 
+/** Made once: an error of its own for every abort would cost more than the rest of a deadline. */
+const notNeeded = new Error('the deadline was moved or cleared');
+
 /** Calls `passed` once, when the deadline's last setting is over. Moving it later costs nothing: the timer looks again when it wakes. */
 export const newDeadline = (clock: Clock, passed: () => void): Deadline => {
   let atMs = Number.POSITIVE_INFINITY;
@@ -42,12 +45,12 @@ export const newDeadline = (clock: Clock, passed: () => void): Deadline => {
     set(nextMs) {
       atMs = nextMs;
       if (over || (sleep !== undefined && sleep.untilMs <= nextMs)) return;
-      sleep?.controller.abort();
+      sleep?.controller.abort(notNeeded);
       arm();
     },
     clear() {
       over = true;
-      sleep?.controller.abort();
+      sleep?.controller.abort(notNeeded);
     },
   };
 };

@@ -13,6 +13,8 @@ const cursor = ' ▉';
 /** Less than this is not worth a message of its own yet. */
 const leastCharacters = 4;
 const callTimeoutMs = 10_000;
+/** Made once: this ends every turn. */
+const written = new Error('the answer is written');
 /** An answer that is ready does not wait longer than this for an edit under way; whose message it is, is known. */
 const lastEditMs = 1_500;
 
@@ -63,7 +65,7 @@ export class LivePreview {
 
   /** The message that the final text has to take over, if one is visible. Waits for a call under way. */
   async finish(): Promise<string | undefined> {
-    this.#stop.abort();
+    this.#stop.abort(written);
     const timer = setTimeout(() => this.#late.abort(), lastEditMs);
     await this.#loop;
     clearTimeout(timer);

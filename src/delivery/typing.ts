@@ -17,12 +17,14 @@ export interface TypingOptions {
 }
 
 const callTimeoutMs = 5_000;
+/** Made once: this ends every turn. */
+const answered = new Error('the answer is there');
 
 /** Shows that we are at work until disposed of. Fails quietly: it is a courtesy. */
 export const showTyping = (options: TypingOptions): Disposable => {
   const stop = new AbortController();
   void keepShowing(options, stop.signal);
-  return { [Symbol.dispose]: () => stop.abort() };
+  return { [Symbol.dispose]: () => stop.abort(answered) };
 };
 
 const keepShowing = async (options: TypingOptions, signal: AbortSignal): Promise<void> => {

@@ -11,8 +11,9 @@ import { ensureBuilt } from './ensure-built.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const copied = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/core/message.ts', 'src/core/ids.ts', 'src/platforms/web', 'tsconfig.json', 'package.json'];
 
-test('the page is built when its sources have changed and only then, whoever starts at the same time', async () => {
+test('the page is built when its sources have changed and only then, whoever starts at the same time', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-build-'));
+  t.after(() => rm(folder, { recursive: true }));
   for (const path of copied) await cp(join(root, path), join(folder, path), { recursive: true });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const ensure = () => ensureBuilt({ root: folder, log: silentLogger });
@@ -25,7 +26,6 @@ test('the page is built when its sources have changed and only then, whoever sta
   assert.deepEqual(new Set(await Promise.all([ensure(), ensure()])), new Set(['built']));
   assert.equal(await ensure(), 'fresh');
   assert.deepEqual((await readdir(join(folder, 'web'))).toSorted(), ['dist', 'index.html', 'public', 'src', 'vite.config.ts']);
-  await rm(folder, { recursive: true });
 });
 
 test('no source of the page can turn text into markup', async () => {
@@ -36,11 +36,11 @@ test('no source of the page can turn text into markup', async () => {
   }
 });
 
-test('a package without the sources uses the page it came with, or says that there is none', async () => {
+test('a package without the sources uses the page it came with, or says that there is none', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-build-'));
+  t.after(() => rm(folder, { recursive: true }));
   assert.equal(await ensureBuilt({ root: folder, log: silentLogger }), 'unavailable');
   await mkdir(join(folder, 'web/dist'), { recursive: true });
   await writeFile(join(folder, 'web/dist/index.html'), 'page');
   assert.equal(await ensureBuilt({ root: folder, log: silentLogger }), 'fresh');
-  await rm(folder, { recursive: true });
 });

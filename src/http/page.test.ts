@@ -14,8 +14,9 @@ const build = async (folder: string): Promise<void> => {
   await writeFile(join(folder, 'dist', '.built-from'), 'stamp');
 };
 
-test('the page is served with its files, and nothing beside it', async () => {
+test('the page is served with its files, and nothing beside it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-page-'));
+  t.after(() => rm(folder, { recursive: true }));
   await build(folder);
   const routes = pageRoutes(await loadPage(join(folder, 'dist')));
   for (const path of ['/', '/login', '/index.html']) {
@@ -28,11 +29,11 @@ test('the page is served with its files, and nothing beside it', async () => {
   assert.equal(await asset.text(), 'let x;');
   assert.match(asset.headers.get('cache-control') ?? '', /immutable/);
   for (const path of ['/nowhere', '/.built-from', '/..%2fsecret.html', '/%2e%2e/secret.html', '/assets/']) assert.equal((await routes.request(path)).status, 404, path);
-  await rm(folder, { recursive: true });
 });
 
-test('a browser that has a file is told so, and one that unpacks gets it packed', async () => {
+test('a browser that has a file is told so, and one that unpacks gets it packed', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-page-'));
+  t.after(() => rm(folder, { recursive: true }));
   await build(folder);
   const routes = pageRoutes(await loadPage(join(folder, 'dist')));
   const etag = (await routes.request('/')).headers.get('etag') ?? '';
@@ -40,7 +41,6 @@ test('a browser that has a file is told so, and one that unpacks gets it packed'
   const packed = await routes.request('/', { headers: { 'accept-encoding': 'gzip, br' } });
   assert.equal(packed.headers.get('content-encoding'), 'gzip');
   assert.equal(gunzipSync(await packed.bytes()).toString(), '<!doctype html>page');
-  await rm(folder, { recursive: true });
 });
 
 test('without a built page there is a sentence about it', async () => {

@@ -19,8 +19,7 @@ const emptyPlace = async (engine: Engine): Promise<{ location: Location; remove(
     const folder = mkdtempSync(join(tmpdir(), 'hermes-migrate-'));
     return { location: { path: join(folder, 'gateway.db') }, remove: async () => rmSync(folder, { recursive: true }) };
   }
-  const database = await emptyPostgres();
-  return { location: { path: '', databaseUrl: database.url }, remove: () => database.drop() };
+  return { location: { path: '', databaseUrl: await emptyPostgres() }, remove: () => Promise.resolve() };
 };
 
 const open = (location: Location): Promise<Store> => openStore({ ...location, clock: systemClock, log: silentLogger, checkIntegrity: true });

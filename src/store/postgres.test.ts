@@ -1,33 +1,30 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, test } from 'node:test';
+import { afterEach, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { capturingLogger, silentLogger } from '../lib/logger.ts';
 import { noPostgresReason } from '../../test/support/postgres.ts';
-import type { TestDatabase } from '../../test/support/postgres.ts';
 import { emptyPostgres } from '../../test/support/stores.ts';
 import { PostgresStore } from './postgres.ts';
 import type { Store } from './store.ts';
 
 describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresReason }, () => {
-  let database: TestDatabase | undefined;
+  let url = '';
   const opened: PostgresStore[] = [];
 
   const open = async (log = silentLogger): Promise<PostgresStore> => {
-    const store = await PostgresStore.open({ url: database?.url ?? '', log, poolSize: 4 });
+    const store = await PostgresStore.open({ url, log, poolSize: 4 });
     opened.push(store);
     return store;
   };
 
   before(async () => {
-    database = await emptyPostgres();
+    url = await emptyPostgres();
   });
 
   afterEach(async () => {
     await opened[0]?.write((tx) => tx.q.deleteFrom('account_values').execute());
     for (const store of opened.splice(0)) await store.close();
   });
-
-  after(() => database?.drop());
 
   /** Ends every connection to the database but the one that asks. */
   const cutConnections = (store: Store): Promise<unknown> =>
@@ -130,8 +127,8 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
 
   test('a server that cannot be reached, and a database that does not exist, are unavailable', async () => {
     await open();
-    for (const url of ['postgres://nobody@127.0.0.1:1/none', (database?.url ?? '').replace(/test_\w+/, 'test_missing')]) {
-      await assert.rejects(PostgresStore.open({ url, log: silentLogger }), { name: 'StoreError', code: 'unavailable' });
+    for (const wrong of ['postgres://nobody@127.0.0.1:1/none', url.replace(/test_\w+/, 'test_missing')]) {
+      await assert.rejects(PostgresStore.open({ url: wrong, log: silentLogger }), { name: 'StoreError', code: 'unavailable' });
     }
   });
 

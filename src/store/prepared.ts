@@ -32,6 +32,8 @@ const slots = <Values extends object>(): Values =>
 /** SQLite's clock is ours and comes as a value; PostgreSQL's is an expression. */
 const blank = (db: Reading): Reading => (db.engine === 'sqlite' ? { ...db, now: sql<number>`${new Slot(nowName)}` } : db);
 
+const valueOf = (slot: Slot, db: Reading, values: object): unknown => (slot.name === nowName ? db.nowMs : (values as Readonly<Record<string, unknown>>)[slot.name]);
+
 /**
  * A query that is built and compiled once, for what runs with every message: building one costs several times what SQLite needs
  * to run it. `build` may put `values` anywhere a value may stand and must not look at them.
@@ -44,8 +46,8 @@ export const prepared = <Values extends object, Row>(build: (db: Reading, values
       query = build(blank(db), slots<Values>()).compile();
       compiled.set(db.engine, query);
     }
-    const given: Readonly<Record<string, unknown>> = { ...values, [nowName]: db.nowMs };
-    const parameters = query.parameters.map((parameter) => (parameter instanceof Slot ? given[parameter.name] : parameter));
-    return db.q.executeQuery({ ...query, parameters });
+    const { query: node, queryId, sql: text } = query;
+    const parameters = query.parameters.map((parameter) => (parameter instanceof Slot ? valueOf(parameter, db, values) : parameter));
+    return db.q.executeQuery<Row>({ query: node, queryId, sql: text, parameters });
   };
 };

@@ -76,7 +76,7 @@ const selectUnfinished = prepared((db, of: { lane: string }) =>
     .orderBy('id'),
 );
 
-/** Keeps that the unfinished turn of a lane is to end, also for an owner that takes it up later. */
+/** Keeps that the unfinished turn of a lane is to end, also for an owner that takes it up later: its reason is there before its end. */
 export const requestTurnStop = async (tx: Writing, lane: string): Promise<void> => {
   await tx.q.updateTable('turns').set({ exit_reason: 'stopped' }).where('lane', '=', lane).where('state', '=', 'running').execute();
 };

@@ -12,11 +12,6 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export interface TestDatabase {
-  readonly url: string;
-  drop(): Promise<void>;
-}
-
 const run = promisify(execFile);
 
 /** PostgreSQL refuses to run as root. */
@@ -119,30 +114,56 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
     await run(join(native, 'bin', 'initdb'), ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '--no-sync', ...locale], { ...other, cwd: folder });
     const stop = await launch(native, folder);
-    return { url: databaseUrl(folder, 'postgres'), stop };
+    return { url: `postgres://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`, stop };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
 };
 
-const databaseUrl = (folder: string, database: string): string => `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`;
-
-const administer = async (url: string, statement: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+const urlOf = (server: string, database: string): string => {
+  const url = new URL(server);
+  url.pathname = `/${database}`;
+  return url.href;
 };
 
-/** A fresh database on a server; `template` is copied if given. */
-export const createDatabase = async (server: string, template = 'template0'): Promise<TestDatabase> => {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `create database ${name} template ${template}`);
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => administer(server, `drop database if exists ${name} with (force)`) };
+/** Databases on a server, for the tests of one process. */
+export interface Databases {
+  /** A new one without any table. */
+  create(): Promise<string>;
+  /** One that nobody else uses now, with whatever an earlier test has left in it: much faster than a new one. */
+  borrow(): Promise<string>;
+  giveBack(url: string): void;
+  close(): Promise<void>;
+}
+
+/** `ours`: the server goes with all its databases when the run ends, so that they need not be dropped one by one. */
+export const openDatabases = async (server: string, ours: boolean): Promise<Databases> => {
+  const admin = new pg.Client({ connectionString: server });
+  await admin.connect();
+  const made: string[] = [];
+  const free: string[] = [];
+  let next = 0;
+  const create = async (name: string): Promise<string> => {
+    const known = await admin.query('select 1 from pg_database where datname = $1', [name]);
+    if (known.rowCount === 0) await admin.query(`create database ${name} template template0`);
+    made.push(name);
+    return urlOf(server, name);
+  };
+  const lockNext = async (): Promise<number> => {
+    for (;;) {
+      next += 1;
+      const { rows } = await admin.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [next]);
+      if (rows[0]?.locked === true) return next;
+    }
+  };
+  return {
+    create: () => create(`test_${randomBytes(6).toString('hex')}`),
+    borrow: async () => free.pop() ?? create(`test_shared_${await lockNext()}`),
+    giveBack: (url) => void free.push(url),
+    close: async () => {
+      if (!ours) for (const name of made) await admin.query(`drop database if exists ${name} with (force)`);
+      await admin.end();
+    },
+  };
 };

@@ -9,8 +9,8 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { OpenOptions } from '../../src/store/open.ts';
 import type { Engine, Store } from '../../src/store/store.ts';
-import { createDatabase, noPostgresReason, startPostgres } from './postgres.ts';
-import type { PostgresServer, TestDatabase } from './postgres.ts';
+import { noPostgresReason, openDatabases, startPostgres } from './postgres.ts';
+import type { Databases, PostgresServer } from './postgres.ts';
 
 /** Where a store lives, in the words of `openStore`. */
 export type Location = Pick<OpenOptions, 'databaseUrl' | 'path'>;
@@ -28,22 +28,26 @@ export interface OpenedStore {
 
 export type OpenStore = () => Promise<OpenedStore>;
 
-let ownServer: Promise<PostgresServer> | undefined;
+let ownServer: PostgresServer | undefined;
+let opened: Promise<Databases> | undefined;
 
 after(async () => {
-  await (await ownServer)?.stop();
+  await (await opened)?.close();
+  await ownServer?.stop();
 });
 
-/** The server of the whole run, or one for this file when it runs alone. */
-const serverUrl = async (): Promise<string> => {
+/** On the server of the whole run, or on one for this file when it runs alone. */
+const openServer = async (): Promise<Databases> => {
   const shared = process.env['HERMES_TEST_POSTGRES_URL'];
-  if (shared !== undefined) return shared;
-  ownServer ??= startPostgres();
-  return (await ownServer).url;
+  if (shared !== undefined) return openDatabases(shared, process.env['HERMES_TEST_POSTGRES_OURS'] !== undefined);
+  ownServer = await startPostgres();
+  return openDatabases(ownServer.url, true);
 };
 
-/** An empty database, without any table of ours. */
-export const emptyPostgres = async (): Promise<TestDatabase> => createDatabase(await serverUrl());
+const databases = (): Promise<Databases> => (opened ??= openServer());
+
+/** The address of a database without any table of ours. */
+export const emptyPostgres = async (): Promise<string> => (await databases()).create();
 
 /** Closes what a test has opened, newest first. */
 const newCleanup = (): { add(step: () => Promise<void>): void; run(): Promise<void> } => {
@@ -67,19 +71,20 @@ const emptyTables = async (store: Store): Promise<void> => {
 
 type Cleanup = ReturnType<typeof newCleanup>;
 
-const newLocation = async (engine: Engine, free: TestDatabase[], cleanup: Cleanup): Promise<Location> => {
+const newLocation = async (engine: Engine, cleanup: Cleanup): Promise<Location> => {
   if (engine === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'hermes-store-'));
     cleanup.add(() => rm(folder, { recursive: true }));
     return { path: join(folder, 'gateway.db') };
   }
-  const database = free.pop() ?? (await emptyPostgres());
-  cleanup.add(async () => void free.push(database));
-  return { path: '', databaseUrl: database.url };
+  const server = await databases();
+  const databaseUrl = await server.borrow();
+  cleanup.add(async () => server.giveBack(databaseUrl));
+  return { path: '', databaseUrl };
 };
 
-const openTestStore = async (engine: Engine, free: TestDatabase[], cleanup: Cleanup): Promise<OpenedStore> => {
-  const location = await newLocation(engine, free, cleanup);
+const openTestStore = async (engine: Engine, cleanup: Cleanup): Promise<OpenedStore> => {
+  const location = await newLocation(engine, cleanup);
   const manual = engine === 'sqlite' ? manualClock() : undefined;
   const clock = manual ?? systemClock;
   const another = async (): Promise<Store> => {
@@ -97,12 +102,8 @@ export const eachStore = (tests: (engine: Engine, open: OpenStore) => void): voi
   for (const engine of ['sqlite', 'postgres'] as const) {
     describe(engine, engine === 'postgres' && noPostgresReason !== undefined ? { skip: noPostgresReason } : {}, () => {
       const cleanup = newCleanup();
-      const free: TestDatabase[] = [];
       afterEach(cleanup.run);
-      after(async () => {
-        for (const database of free) await database.drop();
-      });
-      tests(engine, () => openTestStore(engine, free, cleanup));
+      tests(engine, () => openTestStore(engine, cleanup));
     });
   }
 };

@@ -43,15 +43,13 @@ const Replying = ({ session, chat, replyTo }: Props & { readonly replyTo: string
 const useCommands = ({ session, chat }: Props, text: string) => {
   const all = useStore(session.state, (state) => state.commands);
   const commands = useMemo(() => matchCommands(all, text), [all, text]);
-  const [selected, setSelected] = useState(0);
-  const index = Math.min(selected, commands.length - 1);
-  const closed = commands.length === 0;
-  useEffect(() => setSelected(0), [closed]);
+  const [selection, setSelection] = useState({ text, index: 0 });
+  const index = selection.text === text ? selection.index : 0;
   const pick = (command: Command): void => session.drafts.change(chat, { text: `/${command.name} ` });
   const onKey = (event: KeyboardEvent): boolean => {
     const command = commands[index];
     if (command === undefined) return false;
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setSelected((index + (event.key === 'ArrowDown' ? 1 : commands.length - 1)) % commands.length);
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setSelection({ text, index: (index + (event.key === 'ArrowDown' ? 1 : commands.length - 1)) % commands.length });
     else if (event.key === 'Tab' || event.key === 'Enter') pick(command);
     else return false;
     event.preventDefault();

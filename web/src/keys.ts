@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { focusComposer } from './composer.tsx';
 import type { Session } from './session.ts';
 
@@ -11,12 +11,14 @@ const moveChat = (session: Session, step: 1 | -1): void => {
   if (next !== undefined) session.show(next.id);
 };
 
-/** Keys that work everywhere on the page. `onEscape` answers whether it had something to do. */
+/** Keys that work everywhere on the page. */
 export const useKeys = (session: Session, onEscape: () => void): void => {
+  const escape = useRef(onEscape);
+  escape.current = onEscape;
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.isComposing) return;
-      if (event.key === 'Escape') onEscape();
+      if (event.key === 'Escape') escape.current();
       else if (event.key === '/' && !isEditable(event.target)) focusComposer();
       else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) moveChat(session, event.key === 'ArrowDown' ? 1 : -1);
       else if ((event.ctrlKey || event.metaKey) && event.shiftKey && event.key.toLowerCase() === 'o') {
@@ -26,5 +28,5 @@ export const useKeys = (session: Session, onEscape: () => void): void => {
     };
     addEventListener('keydown', onKeyDown);
     return () => removeEventListener('keydown', onKeyDown);
-  });
+  }, [session]);
 };

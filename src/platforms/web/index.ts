@@ -73,6 +73,5 @@ export const web: Platform<WebOptions> = {
     'a connection that breaks during a send is no success, and the next send works': noNetwork,
     'a lost answer is an unknown outcome': noNetwork,
     'its own messages do not come back': 'Only people can speak through the page.',
-    'an edit of a message that is gone says so': 'A removed message stays in the journal, and an edit of it changes nothing that is shown.',
   },
 };

@@ -10,8 +10,8 @@ export interface Journal {
   append(chat: string, key: string, entry: StoredEntry): Promise<number>;
   after(seq: number, limit: number): Promise<readonly JournalFrame[]>;
   older(chat: string, query: { readonly before?: number | undefined; readonly limit: number }): Promise<readonly JournalFrame[]>;
-  /** The frame with exactly this number, when it belongs to the chat. */
-  at(chat: string, seq: number): Promise<JournalFrame | undefined>;
+  /** The message with this number, unless the chat does not have it (any more). */
+  messageAt(chat: string, seq: number): Promise<JournalFrame | undefined>;
   last(): Promise<number>;
   /** Newest first, without the hidden ones. */
   chats(limit: number): Promise<readonly WireChat[]>;
@@ -53,6 +53,9 @@ interface ChatLine {
 
 const chatPrefix = 'chat:';
 
+/** How many entries after a message are searched for its removal. One that comes later still hides it from the page. */
+const removalSearch = 200;
+
 export const openJournal = (data: AccountData, now: () => number): Journal => {
   const lineOf = async (chat: string): Promise<ChatLine | undefined> => {
     const value = await data.get(`${chatPrefix}${chat}`);
@@ -67,9 +70,11 @@ export const openJournal = (data: AccountData, now: () => number): Journal => {
     async older(chat, query) {
       return (await data.tail({ stream: chat, limit: query.limit, ...(query.before !== undefined && { before: query.before }) })).map(toFrame);
     },
-    async at(chat, seq) {
-      const [row] = await data.read({ stream: chat, after: seq - 1, limit: 1 });
-      return row?.seq === seq ? toFrame(row) : undefined;
+    async messageAt(chat, seq) {
+      const [first, ...later] = (await data.read({ stream: chat, after: seq - 1, limit: removalSearch })).map(toFrame);
+      if (first?.seq !== seq || first.entry.type !== 'message') return undefined;
+      const { id } = first.entry;
+      return later.some(({ entry }) => entry.type === 'remove' && entry.id === id) ? undefined : first;
     },
     async last() {
       return (await data.tail({ limit: 1 }))[0]?.seq ?? 0;

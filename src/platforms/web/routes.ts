@@ -113,8 +113,8 @@ const postPress = async (c: Context<WebEnv>, deps: WebDeps): Promise<Response> =
   const origin = originOf(c, deps);
   const body = await bodyOf(c, pressBody);
   const at = seqOfMessage(body.messageId);
-  const pressed = at === undefined ? undefined : await deps.journal.at(origin.chat, at);
-  if (pressed?.entry.type !== 'message') throw new Refused(404, 'This message does not exist.');
+  const pressed = at === undefined ? undefined : await deps.journal.messageAt(origin.chat, at);
+  if (pressed === undefined) throw new Refused(404, 'This message does not exist.');
   const seq = await deps.journal.append(origin.chat, `press:${body.id}`, { type: 'press', id: body.messageId, data: body.data });
   const accepted = await c.var.running.inbox.accept(pressEvent(body, origin));
   return c.json({ seq, accepted });

@@ -68,8 +68,8 @@ export const sendMessage = async (deps: SendDeps, message: OutboundMessage, sign
 
 const mustExist = async (deps: SendDeps, chat: string, messageId: string): Promise<void> => {
   const seq = seqOfMessage(messageId);
-  const frame = seq === undefined ? undefined : await stored(deps.journal.at(chat, seq));
-  if (frame?.entry.type !== 'message') throw new PlatformError('not_found', 'this message does not exist', { missing: 'message' });
+  const frame = seq === undefined ? undefined : await stored(deps.journal.messageAt(chat, seq));
+  if (frame === undefined) throw new PlatformError('not_found', 'this message does not exist', { missing: 'message' });
 };
 
 const editEntry = (messageId: string, message: OutboundMessage): EditEntry => ({

@@ -22,8 +22,9 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await delay(2);
 };
 
-test('the simulator speaks, listens and presses as a tab of the page does', { timeout: 10_000 }, async () => {
+test('the simulator speaks, listens and presses as a tab of the page does', { timeout: 10_000 }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-web-sim-'));
+  t.after(() => rm(folder, { recursive: true }));
   const data = await openStoredData(folder);
   const simulator = await web.simulate();
   const adapter = await web.open({ account: 'web', options: webOptions.parse(simulator.options), log: silentLogger, data, mediaFolder: folder });
@@ -72,5 +73,4 @@ test('the simulator speaks, listens and presses as a tab of the page does', { ti
   server.closeAllConnections();
   await once(server, 'close');
   await data[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { peek } from './support/scenes.ts';
+import { newWorld, startOutside, until } from './support/whole.ts';
+import type { World } from './support/whole.ts';
+
+const tables = ['inbox', 'outbox', 'messages', 'turns', 'lanes', 'nodes', 'journal', 'gates', 'denials', 'cursors', 'account_values', 'sessions', 'bindings'] as const;
+
+const rowCounts = (world: World): Promise<readonly number[]> =>
+  peek(world, (store) => Promise.all(tables.map(async (table) => Number((await store.read((db) => db.q.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow())).count))));
+
+/** Milliseconds of processor time, from the ticks of Linux. */
+const cpuMs = async (pid: number | undefined): Promise<number> => {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * 10;
+};
+
+test('a gateway with nothing to do writes nothing that grows', async (t) => {
+  await using world = await newWorld();
+  await using outside = await startOutside(world);
+  await world.say('hello');
+  await until(() => world.shown().length === 1, 'an answer');
+  const measures = process.platform === 'linux';
+  await until(async () => (await rowCounts(world))[1] === 1, 'the answer to be stored');
+  const before = await rowCounts(world);
+  const used = measures ? await cpuMs(outside.child.pid) : 0;
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  if (measures) t.diagnostic(`${(await cpuMs(outside.child.pid)) - used} ms of CPU in 4 s`);
+  assert.deepEqual(await rowCounts(world), before);
+});
