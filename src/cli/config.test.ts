@@ -67,7 +67,7 @@ test('show prints every value in force with its source, secrets masked', async (
   await home.write('config.yaml', broken.replace('alowed', 'allowed'));
   await home.write('.env', 'MODEL_API_KEY=super-secret-key-1\n');
   const { out } = await run(home, ['show'], { HERMES_HTTP_HOST: '127.0.0.2' });
-  for (const line of ['  provider: demo # config.yaml:1', '  api_key: "***" # .env:1 MODEL_API_KEY', '  host: 127.0.0.2 # env HERMES_HTTP_HOST', '  port: 1 # config.yaml:3', '  trusted: false # default', '    token: "***" # config.yaml:6', '    allowed_users: ["1"] # config.yaml:7', 'default_agent: main # default']) {
+  for (const line of ['  provider: demo # config.yaml:1', '  api_key: "***" # .env:1 MODEL_API_KEY', '  host: 127.0.0.2 # env HERMES_HTTP_HOST', '  port: 1 # config.yaml:3', '  trusted: false # default', '    token: 1234…WXYZ # config.yaml:6', '    allowed_users: ["1"] # config.yaml:7', 'default_agent: main # default']) {
     assert.ok(out.split('\n').includes(line), `${line}\n---\n${out}`);
   }
   const json = JSON.parse((await run(home, ['show', '--json'])).out) as { values: { http: { port: number } }; sources: Record<string, string> };

@@ -116,6 +116,8 @@ export interface OutboundMessage {
   readonly plain?: boolean;
   readonly media?: readonly OutboundMedia[];
   readonly choices?: readonly (readonly Choice[])[];
+  /** A live preview: edits follow until one of them is final. */
+  readonly growing?: boolean;
   /** Delivered without a sound where the platform can. */
   readonly quiet?: boolean;
 }

@@ -116,7 +116,7 @@ export class LivePreview {
   #message(platform: Platform, text: string): OutboundMessage | undefined {
     const shown = `${text.trimEnd()}${cursor}`;
     if (platform.limits.measure(shown) > platform.limits.text) return undefined;
-    return { key: this.#options.key, target: this.#options.target, text: shown, quiet: true };
+    return { key: this.#options.key, target: this.#options.target, text: shown, quiet: true, growing: true };
   }
 
   /** False when it has to be tried again. */

@@ -22,6 +22,7 @@ export interface AccountsOptions {
   readonly owner: string;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly home: string;
   readonly mediaFolder: string;
   accept(event: InboundEvent): Promise<Accepted>;
   onUsable(account: AccountName): void;
@@ -83,7 +84,7 @@ export class Accounts implements Connections {
     for (const { config: old } of leaving) this.#live.delete(old.account);
     for (const account of wanted.values()) if (!this.#live.has(account.account)) await this.#start(account);
     await this.#options.store.write(async (tx) => {
-      await forgetAccounts(tx, [...wanted.keys(), ...config.disabled.map(({ account }) => account)]);
+      await forgetAccounts(tx, [...wanted.keys(), ...config.disabled.map(({ account }) => account), ...(config.elsewhere ?? [])]);
       for (const disabled of config.disabled) await saveStatus(tx, disabledStatus(disabled));
     });
   }
@@ -93,7 +94,7 @@ export class Accounts implements Connections {
   }
 
   async #start(config: AccountConfig): Promise<void> {
-    const { store, owner, clock, log, platforms, mediaFolder, accept, onUsable, onConnected } = this.#options;
+    const { store, owner, clock, log, platforms, home, mediaFolder, accept, onUsable, onConnected } = this.#options;
     const platform = platforms.find(({ name }) => name === config.platform);
     if (platform === undefined) throw new Error(`no platform called ${config.platform}`);
     const folder = join(mediaFolder, config.account);
@@ -101,7 +102,7 @@ export class Accounts implements Connections {
     const supervisor = new AccountSupervisor({
       account: config.account,
       platform,
-      context: { account: config.account, options: config.options, log: log.child({ account: config.account }), data: accountData(store, config.account), mediaFolder: folder },
+      context: { account: config.account, options: config.options, log: log.child({ account: config.account }), data: accountData(store, config.account), home, mediaFolder: folder },
       store,
       owner,
       clock,

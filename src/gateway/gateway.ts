@@ -79,6 +79,7 @@ export class Gateway {
       owner: this.#owner,
       clock,
       log,
+      home: options.home,
       mediaFolder,
       accept: (event) => acceptEvent(inbox, event),
       onUsable: (account) => void this.#onUsable(account),

@@ -31,4 +31,6 @@ export interface GatewayConfig {
   readonly accounts: readonly AccountConfig[];
   /** Accounts that cannot run for what was written about them. */
   readonly disabled: readonly { readonly account: string; readonly reason: string }[];
+  /** Accounts that are configured and not this gateway's to run: what is known about them is left alone. */
+  readonly elsewhere?: readonly string[];
 }

@@ -1,3 +1,5 @@
+import type { Target } from '../core/message.ts';
+import type { TurnEvent } from '../core/turn.ts';
 import type { Connections } from '../delivery/connections.ts';
 import type { DeliveryGate } from '../delivery/gate.ts';
 import { LivePreview } from '../delivery/preview.ts';
@@ -5,6 +7,7 @@ import { showTyping } from '../delivery/typing.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
+import type { Activity } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import { outLane } from '../store/lanes.ts';
 import { hasOpenDeliveries } from '../store/outbox.ts';
@@ -25,8 +28,24 @@ export interface VisibleDeps {
 const typingDelayMs = 400;
 const nothing: Disposable = { [Symbol.dispose]: () => undefined };
 
-/** The two things that are shown beside the outbox while a turn runs: that we are typing, and the answer as it grows. */
+const activityTimeoutMs = 5_000;
+
+const isActivity = (event: TurnEvent): event is Activity => event.type === 'tool_started' || event.type === 'tool_finished' || event.type === 'retrying' || event.type === 'end';
+
+const showActivity = async (deps: VisibleDeps, target: Target, activity: Activity): Promise<void> => {
+  try {
+    if (deps.gate.waitMs(target) > 0) return;
+    await deps.connections.adapter(target.account)?.activity?.show(target, activity, AbortSignal.timeout(activityTimeoutMs));
+  } catch (error) {
+    deps.log.debug({ err: error, account: target.account }, 'activity.not_shown');
+  }
+};
+
+/** What is shown beside the outbox while a turn runs: that we are typing, the answer as it grows, and what the agent is doing. */
 export const visibleProgress = (deps: VisibleDeps) => ({
+  onEvent: (begun: BegunTurn, event: TurnEvent): void => {
+    if (isActivity(event)) void showActivity(deps, begun.turn.target, event);
+  },
   typing: (begun: BegunTurn): Disposable => {
     const { target } = begun.turn;
     if (deps.common(target.account)?.typing_indicator === false) return nothing;

@@ -131,7 +131,7 @@ export const openBench = async (platform: Platform, { data, folder, variant }: B
   const simulator = await platform.simulate(variant);
   const { log, lines } = capturingLogger();
   const account = platform.name;
-  const reopen: Bench['reopen'] = (options = simulator.options) => platform.open({ account, options: platform.options.parse(options), log, data, mediaFolder: folder });
+  const reopen: Bench['reopen'] = (options = simulator.options) => platform.open({ account, options: platform.options.parse(options), log, data, home: folder, mediaFolder: folder });
   const adapter = await reopen();
   const server = adapter.webhook === undefined ? undefined : await serve(adapter.webhook.routes);
   if (server !== undefined) simulator.connect?.(server.url);

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { AccountName } from '../core/ids.ts';
 import type { InboundEvent, MediaRef, OutboundMessage, SendReceipt, Target } from '../core/message.ts';
 import type { ReadChat } from '../core/target.ts';
+import type { TurnEvent } from '../core/turn.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { PlatformSimulator } from './simulator.ts';
 
@@ -39,6 +40,14 @@ export interface Edits {
 export interface Typing {
   readonly everyMs: number;
   show(target: Target, signal: AbortSignal): Promise<void>;
+}
+
+/** What the agent does while it answers. */
+export type Activity = Extract<TurnEvent, { readonly type: 'tool_started' | 'tool_finished' | 'retrying' | 'end' }>;
+
+export interface Activities {
+  /** Nothing depends on it: nobody waits for it, and what fails is only not shown. */
+  show(target: Target, activity: Activity, signal: AbortSignal): Promise<void>;
 }
 
 export interface Reactions {
@@ -91,6 +100,7 @@ export interface Adapter {
   readonly repeatsAreSafe?: boolean;
   readonly edits?: Edits;
   readonly typing?: Typing;
+  readonly activity?: Activities;
   readonly reactions?: Reactions;
   readonly choices?: Choices;
   readonly media?: Media;
@@ -139,6 +149,8 @@ export interface AdapterContext<Options> {
   readonly options: Options;
   readonly log: Logger;
   readonly data: AccountData;
+  /** The gateway's own folder. */
+  readonly home: string;
   /** A folder for this account's files, mode 0700. */
   readonly mediaFolder: string;
 }

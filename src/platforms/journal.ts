@@ -44,8 +44,8 @@ export interface Journal<Entry> {
   /** What comes after a number, in one chat or in all of them. */
   after(seq: number, query: { readonly chat?: string; readonly limit: number }): Promise<readonly JournalFrame<Entry>[]>;
   older(chat: string, query: { readonly before?: number | undefined; readonly limit: number }): Promise<readonly JournalFrame<Entry>[]>;
-  /** The frame with exactly this number, when it belongs to the chat. */
-  at(chat: string, seq: number): Promise<JournalFrame<Entry> | undefined>;
+  /** The message with this number, unless the chat does not have it (any more). */
+  messageAt(chat: string, seq: number): Promise<JournalFrame<Entry> | undefined>;
   /** The number of the newest entry, in one chat or in all of them; 0 when there is none. */
   last(chat?: string): Promise<number>;
 }
@@ -58,9 +58,12 @@ export const seqOfMessage = (id: string): number | undefined => {
   return match === null ? undefined : Number(match[1]);
 };
 
-export const openJournal = <Entry extends { readonly type: string }>(data: AccountData): Journal<Entry> => {
+/** How many entries after a message are searched for its removal. One that comes later still hides it from its readers. */
+const removalSearch = 200;
+
+export const openJournal = <Entry extends { readonly type: string; readonly id?: string }>(data: AccountData): Journal<Entry> => {
   const toFrame = (row: JournalEntry): JournalFrame<Entry> => {
-    const stored = JSON.parse(row.entry) as Entry & { readonly id?: string };
+    const stored = JSON.parse(row.entry) as Entry;
     const entry = stored.type === 'message' ? { ...stored, id: stored.id ?? agentMessageId(row.seq) } : stored;
     return { seq: row.seq, chat: row.stream, atMs: row.atMs, entry };
   };
@@ -72,9 +75,10 @@ export const openJournal = <Entry extends { readonly type: string }>(data: Accou
     async older(chat, query) {
       return (await data.tail({ stream: chat, limit: query.limit, ...(query.before !== undefined && { before: query.before }) })).map(toFrame);
     },
-    async at(chat, seq) {
-      const [row] = await data.read({ stream: chat, after: seq - 1, limit: 1 });
-      return row?.seq === seq ? toFrame(row) : undefined;
+    async messageAt(chat, seq) {
+      const [first, ...later] = (await data.read({ stream: chat, after: seq - 1, limit: removalSearch })).map(toFrame);
+      if (first?.seq !== seq || first.entry.type !== 'message') return undefined;
+      return later.some(({ entry }) => entry.type === 'remove' && entry.id === first.entry.id) ? undefined : first;
     },
     async last(chat) {
       return (await data.tail({ limit: 1, ...(chat !== undefined && { stream: chat }) }))[0]?.seq ?? 0;

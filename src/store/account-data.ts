@@ -64,8 +64,10 @@ const removeValue = async (tx: Writing, account: string, key: string): Promise<b
 /** No character stands behind it, so it closes the range of keys with a given start. */
 const lastCharacter = '\u{10FFFF}';
 
-const listValues = (db: Reading, account: string, prefix: string): Promise<{ key: string; value: string }[]> =>
-  db.q.selectFrom('account_values').select(['key', 'value']).where('account', '=', account).where('key', '>=', prefix).where('key', '<', prefix + lastCharacter).orderBy('key').execute();
+const listValues = async (db: Reading, account: string, prefix: string): Promise<{ key: string; value: string }[]> => {
+  const rows = await db.q.selectFrom('account_values').select(['key', 'value']).where('account', '=', account).where('key', '>=', prefix).where('key', '<', prefix + lastCharacter).orderBy('key').execute();
+  return rows.map(({ key, value }) => ({ key, value }));
+};
 
 /** What one account keeps across restarts; the shape that adapters know as `AccountData`. */
 export const accountData = (store: Store, account: string) => ({

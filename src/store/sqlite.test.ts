@@ -3,10 +3,12 @@ import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
+import { StoreError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { accountData } from './account-data.ts';
 import { SqliteStore } from './sqlite.ts';
@@ -222,6 +224,47 @@ test('a disk that is really full fails writes as full, keeps every acknowledged 
   assert.deepEqual(seen.whileFull, seen.acknowledged.toSorted());
   assert.deepEqual(seen.afterwards, [...seen.whileFull, 'zzzz']);
   assert.deepEqual(seen.afterReopening, seen.afterwards);
+});
+
+test('while another process holds the file too long, writes fail as busy; afterwards they work again', async () => {
+  const store = open();
+  await store.write((tx) => sql`pragma busy_timeout = 20`.execute(tx.q));
+  const holder = new DatabaseSync(path);
+  holder.exec('begin immediate');
+  const writes = await Promise.allSettled([accountData(store, 'a').set('k', '1'), accountData(store, 'a').set('l', '1')]);
+  for (const write of writes) assert.ok(write.status === 'rejected' && write.reason instanceof StoreError && write.reason.code === 'busy');
+  holder.exec('rollback');
+  holder.close();
+  await accountData(store, 'a').set('k', '2');
+  assert.deepEqual(await accountData(store, 'a').list(''), [{ key: 'k', value: '2' }]);
+});
+
+test('a listener that is told early can write into the same commit, and fails with it', async () => {
+  const store = open();
+  const insert = (key: string, length = 1) => store.write((tx) => tx.q.insertInto('account_values').values({ account: 'a', key, value: 'v'.repeat(length) }).execute());
+  const followers: Promise<unknown>[] = [];
+  store.listen('lane', (lane) => followers.push(insert(`after ${lane}`)), 'written');
+  const announce = (lane: string, then: () => void): Promise<void> =>
+    store.write(async (tx) => {
+      tx.notify('lane', lane);
+      await tx.q.insertInto('account_values').values({ account: 'a', key: lane, value: 'v' }).execute();
+      then();
+    });
+  const commits = (): number => statSync(`${path}-wal`).size;
+  await insert('first');
+  const before = commits();
+  await insert('alone');
+  const one = commits() - before;
+  await announce('l1', () => undefined);
+  await Promise.all(followers.splice(0));
+  assert.ok(commits() - before - one <= one, 'both were written by one commit');
+  await assert.rejects(
+    announce('l2', () => {
+      throw new Error('rolled back');
+    }),
+  );
+  assert.deepEqual(followers, []);
+  assert.deepEqual((await accountData(store, 'a').list('')).map((row) => row.key), ['after l1', 'alone', 'first', 'l1']);
 });
 
 test('notifications of this store are handed on, and those of another process are delivered', async () => {

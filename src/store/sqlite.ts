@@ -132,7 +132,7 @@ export class SqliteStore implements Store {
           this.#release.run();
           return;
         }
-        for (const { channel, payload } of notices) this.#early.emit(channel, payload);
+        if (notices.length > 0) queueMicrotask(() => this.#announceEarly([...notices]));
       },
       settle: () => {
         if (outcome === undefined) {
@@ -145,6 +145,10 @@ export class SqliteStore implements Store {
       },
       fail: (error) => reject(failure ?? error),
     };
+  }
+
+  #announceEarly(notices: readonly Notice[]): void {
+    for (const { channel, payload } of notices) this.#early.emit(channel, payload);
   }
 
   #announce(notices: readonly Notice[]): void {
@@ -172,6 +176,8 @@ export class SqliteStore implements Store {
         await job.run();
       }
     });
+    // Without a transaction nobody has had his turn.
+    if (failure !== undefined && group.length === 0) group.push(...this.#queue.splice(0, maxGroup));
     // Perhaps only one of them does not fit.
     if (failure?.code === 'full' && group.length > 1) for (const job of group) settle(job, await this.#transaction(() => job.run()));
     else for (const job of group) settle(job, failure);

@@ -57,7 +57,7 @@ export const openAccount = async (simulator: TelegramSimulator, overrides: Reado
   const { log, lines } = capturingLogger();
   const data = openAccountData(':memory:');
   const options = telegramOptions.parse({ ...simulator.options, ...overrides });
-  return { adapter: await telegram.open({ account: 'telegram', options, log, data, mediaFolder: tmpdir() }), data, lines };
+  return { adapter: await telegram.open({ account: 'telegram', options, log, data, home: tmpdir(), mediaFolder: tmpdir() }), data, lines };
 };
 
 export interface Running {

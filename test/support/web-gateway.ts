@@ -72,7 +72,7 @@ export const startWebGateway = async (options: { readonly folder: string; readon
   const data = await openStoredData(options.folder);
   const section = httpOptions.parse({ port: options.port ?? 0, ...options.http });
   const logins = newLogins({ store: data, clock: systemClock, token: section.token });
-  const adapter = await web.open({ account, options: webOptions.parse({}), log: silentLogger, data, mediaFolder: media });
+  const adapter = await web.open({ account, options: webOptions.parse({}), log: silentLogger, data, home: media, mediaFolder: media });
   await adapter.menu?.publish([{ name: 'help', description: 'What one can say' }, { name: 'status', description: 'What is going on' }, { name: 'stop', description: 'Stop the running answer' }], new AbortController().signal);
 
   const stopping = new AbortController();

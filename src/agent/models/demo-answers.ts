@@ -77,7 +77,6 @@ Text can be **bold**, *italic*, ~~struck through~~ or \`code\`, and it may carry
 |---|---|---|
 | web page | yes | yes |
 | Telegram | yes | yes |
-| e-mail | no | no |
 
 \`\`\`ts
 const greet = (name: string): string => \`Hello, \${name}!\`;

@@ -31,7 +31,7 @@ const intents: readonly Intent[] = [
   { when: /\b(long|stream|streaming)\b/i, reply: () => ({ text: longText }) },
   { when: /\b(markdown|formatting)\b/i, reply: () => ({ text: markdownText }) },
   { when: /\b(tools?|time|clock|date)\b/i, reply: askForTime },
-  { when: /^(hi|hello|hey|help|start)\b/i, reply: () => ({ text: introText }) },
+  { when: /^(hi|hello|hey|help|start|who are you|what can you do|what are you)\b/i, reply: () => ({ text: introText }) },
 ];
 
 /** In a shared chat every message begins with `[name]`. */

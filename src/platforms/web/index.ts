@@ -1,14 +1,15 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { Adapter, AdapterContext, Platform } from '../contract.ts';
+import { journalEdits, liveChoices, liveTyping, sendToJournal } from '../journal-sending.ts';
+import { newLive } from '../live.ts';
 import { openFiles } from './files.ts';
-import { openJournal } from './journal.ts';
-import { newLive } from './live.ts';
+import { openWebJournal } from './journal.ts';
 import { newMenu } from './menu.ts';
 import { webOptions } from './options.ts';
 import type { WebOptions } from './options.ts';
 import { webRoutes } from './routes.ts';
 import type { Running } from './routes.ts';
-import { newChoices, newEdits, newMedia, newReactions, newTyping, sendMessage } from './send.ts';
+import { newMedia, newReactions, webChats } from './send.ts';
 import { openWebSimulator } from './simulator.ts';
 import { maxTextLength } from './wire.ts';
 
@@ -17,10 +18,10 @@ const aliveEveryMs = 15_000;
 const open = async (context: AdapterContext<WebOptions>): Promise<Adapter> => {
   const clock = systemClock;
   const { account, data, log, options } = context;
-  const journal = openJournal(data, clock.now);
+  const journal = openWebJournal(data, clock.now);
   const live = newLive(clock.now);
   const files = await openFiles(context.mediaFolder, clock.now);
-  const deps = { journal, live, files };
+  const chats = webChats(journal, live, files);
   let running: Running | undefined;
   return {
     identify: async () => ({ id: account, name: options.title }),
@@ -37,11 +38,12 @@ const open = async (context: AdapterContext<WebOptions>): Promise<Adapter> => {
         running = undefined;
       }
     },
-    send: (message, signal) => sendMessage(deps, message, signal),
-    edits: newEdits(deps),
-    typing: newTyping(live),
+    send: (message, signal) => sendToJournal(chats, message, signal),
+    repeatsAreSafe: true,
+    edits: journalEdits(chats),
+    typing: liveTyping(chats),
     reactions: newReactions(journal),
-    choices: newChoices(live),
+    choices: liveChoices(live),
     media: newMedia(files),
     menu: newMenu(data),
     webhook: { guard: 'login', routes: webRoutes({ account, title: options.title, data, journal, live, files, clock, log }, () => running) },

@@ -7,12 +7,12 @@ import type { ReplyContext } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AccountData, Inbox } from '../contract.ts';
+import { seqOfMessage } from '../journal.ts';
+import type { Live } from '../live.ts';
 import { openEvents } from './events.ts';
 import { fileRoutes } from './file-routes.ts';
 import type { Files } from './files.ts';
-import { seqOfMessage } from './journal.ts';
-import type { Journal } from './journal.ts';
-import type { Live } from './live.ts';
+import type { WebJournal } from './journal.ts';
 import { readMenu } from './menu.ts';
 import { messageBody, messageEvent, parseCursor, pressBody, pressEvent, replyContext } from './parse.ts';
 import type { Origin } from './parse.ts';
@@ -23,7 +23,7 @@ export interface WebDeps {
   readonly account: string;
   readonly title: string;
   readonly data: AccountData;
-  readonly journal: Journal;
+  readonly journal: WebJournal;
   readonly live: Live;
   readonly files: Files;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ const filesOf = (ids: readonly string[], files: Files): Promise<readonly WireFil
     }),
   );
 
-const replyOf = async (messageId: string | undefined, chat: string, journal: Journal): Promise<ReplyContext | undefined> =>
+const replyOf = async (messageId: string | undefined, chat: string, journal: WebJournal): Promise<ReplyContext | undefined> =>
   messageId === undefined ? undefined : replyContext(messageId, await journal.older(chat, { limit: replySearch }));
 
 /** Stored for every tab first; the answer 200 is given once the gateway has it too, and until then the page tries again. */

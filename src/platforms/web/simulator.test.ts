@@ -27,7 +27,7 @@ test('the simulator speaks, listens and presses as a tab of the page does', { ti
   t.after(() => rm(folder, { recursive: true }));
   const data = await openStoredData(folder);
   const simulator = await web.simulate();
-  const adapter = await web.open({ account: 'web', options: webOptions.parse(simulator.options), log: silentLogger, data, mediaFolder: folder });
+  const adapter = await web.open({ account: 'web', options: webOptions.parse(simulator.options), log: silentLogger, data, home: folder, mediaFolder: folder });
   const events: InboundEvent[] = [];
   const inbox: Inbox = {
     accept: async (event) => (events.push(event), 'stored'),

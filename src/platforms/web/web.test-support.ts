@@ -37,7 +37,7 @@ const newInbox = () => {
 
 export const start = async (folder: string) => {
   const data = await openStoredData(folder);
-  const adapter = await web.open({ account, options: webOptions.parse({ title: 'Test' }), log: silentLogger, data, mediaFolder: folder });
+  const adapter = await web.open({ account, options: webOptions.parse({ title: 'Test' }), log: silentLogger, data, home: folder, mediaFolder: folder });
   const gateway = newInbox();
   const stopping = new AbortController();
   const { routes } = adapter.webhook ?? assert.fail('no routes');

@@ -220,7 +220,7 @@ test('everything is still there after a restart', () =>
 test('an entry that another process wrote arrives like our own', { timeout: 10_000 }, () =>
   withFolder(async (folder) => {
     await using page = await start(folder);
-    const elsewhere = await web.open({ account, options: webOptions.parse({}), log: silentLogger, data: page.data, mediaFolder: folder });
+    const elsewhere = await web.open({ account, options: webOptions.parse({}), log: silentLogger, data: page.data, home: folder, mediaFolder: folder });
     const ready = Promise.withResolvers<void>();
     const watching = follow(`${page.url}/events`, (frames) => {
       if (isReady(frames)) ready.resolve();

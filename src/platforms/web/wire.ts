@@ -1,4 +1,6 @@
 import type { MediaKind } from '../../core/message.ts';
+import type { ChatEntry, MessageEntry as ChatMessage, JournalFrame as ChatFrame } from '../journal.ts';
+import type { LiveFrame as ShownFrame } from '../live.ts';
 
 /** A file that the page can show or fetch from `files/<id>`. */
 export interface WireFile {
@@ -9,54 +11,16 @@ export interface WireFile {
   readonly kind: MediaKind;
 }
 
-export interface WireChoice {
-  readonly label: string;
-  readonly data: string;
-}
-
-export interface MessageEntry {
-  readonly type: 'message';
-  readonly id: string;
-  readonly from: 'owner' | 'agent';
-  readonly text: string;
-  readonly plain?: boolean;
-  readonly files: readonly WireFile[];
-  readonly choices: readonly (readonly WireChoice[])[];
-  readonly replyTo?: string;
-}
-
-export interface EditEntry {
-  readonly type: 'edit';
-  readonly id: string;
-  readonly text: string;
-  readonly plain?: boolean;
-  readonly choices: readonly (readonly WireChoice[])[];
-}
+export type MessageEntry = ChatMessage<WireFile>;
 
 /** Something that happened in a chat. The page is what one gets by applying these in order. */
-export type WireEntry =
-  | MessageEntry
-  | EditEntry
-  | { readonly type: 'remove'; readonly id: string }
-  | { readonly type: 'reaction'; readonly id: string; readonly emoji: string | null }
-  | { readonly type: 'press'; readonly id: string; readonly data: string }
-  | { readonly type: 'hide' };
+export type WireEntry = ChatEntry<WireFile> | { readonly type: 'reaction'; readonly id: string; readonly emoji: string | null } | { readonly type: 'hide' };
 
 /** An entry with its place in the account's journal; `seq` is also the SSE event id. */
-export interface JournalFrame {
-  readonly seq: number;
-  readonly chat: string;
-  readonly atMs: number;
-  readonly entry: WireEntry;
-}
+export type JournalFrame = ChatFrame<WireEntry>;
 
-/** What is shown now and never stored. `live` replaces the text of a message from `at` on. */
-export type LiveFrame =
-  | { readonly type: 'typing'; readonly chat: string; readonly forMs: number }
-  | { readonly type: 'live'; readonly chat: string; readonly id: string; readonly at: number; readonly text: string }
-  | { readonly type: 'notice'; readonly chat: string; readonly text: string }
-  /** Everything up to here has been replayed. */
-  | { readonly type: 'ready' };
+/** What is shown now and never stored; `ready` once everything that was stored has been told. */
+export type LiveFrame = ShownFrame | { readonly type: 'ready' };
 
 export interface WireChat {
   readonly id: string;
