@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Place } from './places.ts';
+import type { Account, Place } from './places.ts';
 import type { Random } from './random.ts';
 import { idOf } from './words.ts';
 import type { World } from './world.ts';
@@ -37,12 +37,16 @@ const person = async (world: World, place: Place, random: Random, signal: AbortS
   }
 };
 
-/** The platform now and then delivers something again that it has delivered before. */
+/** The platform now and then delivers something again that was confirmed before. */
 const repeatUpdates = async (world: World, random: Random, signal: AbortSignal): Promise<void> => {
+  const names = Object.keys(world.telegrams) as [Account, ...Account[]];
   while (!signal.aborted) {
     await paused(random.between(200, 1500), signal);
-    const known = world.said.at(-random.between(1, 40));
-    if (known !== undefined && !signal.aborted) await world.telegrams[known.place.account].redeliver(known.nativeId);
+    const account = random.pick(names);
+    const telegram = world.telegrams[account];
+    const confirmed = world.said.filter(({ place }) => place.account === account).slice(0, -telegram.pending() || undefined);
+    const known = confirmed.at(-random.between(1, 30));
+    if (known !== undefined && !signal.aborted) await telegram.redeliver(known.nativeId);
   }
 };
 

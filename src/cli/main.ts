@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { platforms } from '../platforms/registry.ts';
+import { chatCommand } from './chat/command.ts';
 import { configCommand } from './config.ts';
 import type { Terminal } from './environment.ts';
 import { loginCommand } from './login.ts';
@@ -33,7 +34,9 @@ export const program = (terminal: Terminal): Command => {
     .version(terminal.version, '-V, --version')
     .configureOutput({ writeOut: (text) => terminal.write(text), writeErr: (text) => terminal.writeError(text) })
     .exitOverride()
-    .addHelpText('after', '\nExamples:\n  hermes gateway run      start here: it prints the address of the page\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
+    .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
+  const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
+  all.addCommand(chat.exitOverride(), { isDefault: true });
   for (const command of [gatewayCommand(terminal), statusCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms })]) {
     all.addCommand(command.exitOverride());
   }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { prepareHome, resolveHome } from '../config/home.ts';
 import { formatProblem } from '../config/problem.ts';
-import { watchConfig } from '../config/watch-config.ts';
 import { ConfigError } from '../core/errors.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { httpApp } from '../http/app.ts';
@@ -16,12 +15,9 @@ import { loadPage } from '../http/page.ts';
 import { startHttp } from '../http/server.ts';
 import type { RunningHttp } from '../http/server.ts';
 import { systemClock } from '../lib/clock.ts';
-import { newLogger } from '../lib/logger.ts';
 import type { Logger } from '../lib/logger.ts';
-import { openLogFile } from '../lib/log-file.ts';
 import { newMetrics } from '../lib/metrics.ts';
 import { newRedactor } from '../lib/redact.ts';
-import type { Redactor } from '../lib/redact.ts';
 import { platforms } from '../platforms/registry.ts';
 import { accountData } from '../store/account-data.ts';
 import { lockHome } from '../store/home-lock.ts';
@@ -30,13 +26,14 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { consoleLine } from './console-line.ts';
 import type { Terminal } from './environment.ts';
+import { followConfig } from './follow-config.ts';
 import { storePath } from './open-home.ts';
-import { gatewayConfig, requireConfig, sections } from './settings.ts';
+import { openLog } from './open-log.ts';
+import { gatewayConfig, requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
 import { welcome } from './welcome.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const logLimits = { maxBytes: 5 * 1024 * 1024, keep: 3 };
 
 interface Running {
   readonly gateway: Gateway;
@@ -44,18 +41,6 @@ interface Running {
   readonly store: Store;
   readonly logins: Logins;
 }
-
-/** A file for the whole story and, on a terminal, a short line for what matters. */
-const openLog = (terminal: Terminal, home: string, redactor: Redactor): { log: Logger; close(): Promise<void> } => {
-  const file = openLogFile(join(home, 'logs', 'gateway.log'), logLimits);
-  const level = terminal.env['HERMES_LOG_LEVEL'] === 'debug' ? 'debug' : 'info';
-  const write = (line: string): void => {
-    file.write(line);
-    const short = consoleLine(line, terminal);
-    if (short !== undefined) terminal.writeError(short);
-  };
-  return { log: newLogger({ level, redactor, write }), close: () => file.close() };
-};
 
 const readinessOf = (gateway: Gateway | undefined): Readiness => {
   const accounts = (gateway?.status() ?? []).map((status) => ({
@@ -104,24 +89,6 @@ const untilSignal = (): Promise<NodeJS.Signals> =>
     }
   });
 
-const watch = (terminal: Terminal, config: Config, parts: { home: string; log: Logger; redactor: Redactor; gateway: Gateway; signal: AbortSignal }): Promise<void> => {
-  const { home, log, redactor, gateway, signal } = parts;
-  return watchConfig({
-    home,
-    env: terminal.env,
-    sections,
-    platforms,
-    redactor,
-    current: config,
-    signal,
-    onChange: async (change) => {
-      await gateway.configure(gatewayConfig(change.config));
-      log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
-    },
-    onProblem: (problems) => log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good'),
-  }).then(({ closed }) => closed);
-};
-
 /** Another command may hold the lock for a blink of an eye, to see whether a gateway runs. */
 const takeHome = async (home: string): Promise<HomeLock | undefined> => {
   for (let attempt = 1; ; attempt += 1) {
@@ -138,8 +105,11 @@ export const runGateway = async (terminal: Terminal): Promise<void> => {
   const redactor = newRedactor();
   const config = await requireConfig(terminal, redactor);
   const lock = await takeHome(home);
-  if (lock === undefined) throw new ConfigError(`Another gateway is already running in ${home}. Stop it, or set HERMES_HOME to another folder.`);
-  const { log, close } = openLog(terminal, home, redactor);
+  if (lock === undefined) throw new ConfigError(`Another gateway is already running in ${home}, or an open terminal chat hosts one. End it, or set HERMES_HOME to another folder.`);
+  const { log, close } = openLog(terminal, { home, redactor }, (line) => {
+    const short = consoleLine(line, terminal);
+    if (short !== undefined) terminal.writeError(short);
+  });
   const stopWatching = new AbortController();
   try {
     const ended = untilSignal();
@@ -148,7 +118,7 @@ export const runGateway = async (terminal: Terminal): Promise<void> => {
     const running = await startAll(terminal, config, { home, log });
     writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
     log.info({ home, url: running.http.url, pid: process.pid, version: terminal.version, start_ms: Math.round(process.uptime() * 1000) }, 'gateway.started');
-    const watching = watch(terminal, config, { home, log, redactor, gateway: running.gateway, signal: stopWatching.signal });
+    const watching = followConfig(terminal, config, { home, log, redactor, gateway: running.gateway, configOf: gatewayConfig, signal: stopWatching.signal });
     await welcome(terminal, { config, home, url: running.http.url, logins: running.logins });
     const signal = await ended;
     log.info({ signal, running_turns: running.gateway.runningTurns }, 'gateway.stopping');

@@ -85,7 +85,7 @@ const show = (terminal: Terminal, name: string, flags: { limit: number; json?: t
 
 const search = (terminal: Terminal, words: readonly string[], flags: { limit: number; json?: true }): Promise<void> =>
   withStore(terminal, async (store) => {
-    const hits = await store.read((db) => searchMessages(db, { text: words.join(' '), limit: flags.limit }));
+    const hits = await searchMessages(store, { text: words.join(' '), limit: flags.limit });
     if (flags.json === true) terminal.write(json(hits));
     else if (hits.length === 0) terminal.write('Nothing was found.\n');
     else terminal.write(`${table(hits.map((hit) => [hit.sessionId, hit.role, new Date(hit.createdAtMs).toISOString().slice(0, 16), hit.snippet]))}\n`);

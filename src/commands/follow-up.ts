@@ -16,6 +16,8 @@ export const enqueueFollowUp = async (tx: Writing, call: CommandCall, message: F
   const { running } = await laneFacts(tx, call.lane);
   const { button: _button, replyTo: _replyTo, batch: _batch, ...rest } = call.event;
   const event = { ...rest, kind: 'message' as const, nativeId: `${call.event.nativeId}:${message.mark}`, text: message.text, media: [] };
+  // The lane's lock first: it makes the order of items the order of commits.
+  await enqueueLane(tx, { lane: call.lane, kind: 'turn' });
   const id = await insertInboxItem(tx, {
     event,
     class: 'chat',
@@ -23,6 +25,5 @@ export const enqueueFollowUp = async (tx: Writing, call: CommandCall, message: F
     place: { lane: call.lane, sessionId: call.sessionId, sessionKey: call.sessionKey },
   });
   if (id !== undefined && message.transcriptRow !== undefined) await setTranscriptRow(tx, id, message.transcriptRow);
-  await enqueueLane(tx, { lane: call.lane, kind: 'turn' });
   return { running, count: await countWaiting(tx, call.lane) };
 };

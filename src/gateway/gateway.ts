@@ -161,7 +161,7 @@ export class Gateway {
     await this.#accounts.configure(config);
     this.#dispatcher.start();
     this.#conversations.start();
-    this.#maintenance = maintain({ ...this.#options, owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
+    this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
   }
 
   #policy(): BeginPolicy {

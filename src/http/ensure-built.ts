@@ -1,18 +1,20 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { InlineConfig } from 'vite';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Logger } from '../lib/logger.ts';
 
 /** What the page is made of, below the package's folder. */
-const inputs = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/platforms/web/wire.ts', 'src/platforms/web/markdown-words.ts'];
+const inputs = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/platforms/web/wire.ts'];
+
+const run = promisify(execFile);
 
 const stampName = '.built-from';
 
 /** `unavailable`: there is no page and nothing to build one with. */
 export type Built = 'fresh' | 'built' | 'unavailable';
-
-type Build = (config: InlineConfig) => Promise<unknown>;
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -55,9 +57,9 @@ const exists = async (path: string): Promise<boolean> => {
 };
 
 /** Vite is there for whoever works on the source; a published package has the page already. */
-const loadBuild = async (): Promise<Build | undefined> => {
+const viteProgram = (): string | undefined => {
   try {
-    return (await import('vite')).build;
+    return fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
@@ -79,11 +81,12 @@ const swap = async (aside: string, dist: string, stamp: string): Promise<void> =
 
 /** Builds aside and then swaps, so that a process that starts meanwhile never reads half a page. */
 const build = async (root: string, dist: string, stamp: string): Promise<boolean> => {
-  const viteBuild = await loadBuild();
-  if (viteBuild === undefined) return false;
+  const vite = viteProgram();
+  if (vite === undefined) return false;
   const aside = await mkdtemp(join(root, 'web', '.dist-'));
   try {
-    await viteBuild({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'error', build: { outDir: aside } });
+    // In a process of its own: what a build needs in memory would stay with the gateway for good.
+    await run(process.execPath, [vite, 'build', join(root, 'web'), '--outDir', aside, '--emptyOutDir', '--logLevel', 'error']);
     await writeFile(join(aside, stampName), stamp);
     await swap(aside, dist, stamp);
   } finally {

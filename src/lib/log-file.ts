@@ -1,48 +1,75 @@
-import { createWriteStream, mkdirSync, renameSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 
 export interface LogFile {
+  /** Never throws: a disk that is full must not end the gateway. What cannot be written is lost, and the next line tries again. */
   write(line: string): void;
   close(): Promise<void>;
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+const ended = (stream: WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    if (stream.closed) resolve();
+    stream.once('close', () => resolve());
+    stream.end();
+  });
+
+/** Makes room at `path`: what is there becomes the first of `keep` older files. */
+const shift = (path: string, keep: number): void => {
+  if (keep === 0) rmSync(path, { force: true });
+  for (let i = keep - 1; i >= 0; i -= 1) {
+    const from = i === 0 ? path : `${path}.${i}`;
+    if (existsSync(from)) renameSync(from, `${path}.${i + 1}`);
+  }
+};
 
 /** A file that keeps its newest `maxBytes`, and as much again in each of `keep` older files. */
 export const openLogFile = (path: string, limits: { maxBytes: number; keep: number }): LogFile => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  let size = sizeOf(path);
-  let failed = false;
-  const open = (): WriteStream => {
-    const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-    // A full disk must not end the gateway; lines are lost and said to be so on the terminal by whoever runs it.
-    stream.on('error', () => {
-      failed = true;
-    });
-    return stream;
-  };
-  let stream = open();
+  const ending = new Set<Promise<void>>();
+  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  let stream: WriteStream | undefined;
 
-  const rotate = (): void => {
-    stream.end();
-    for (let i = limits.keep - 1; i >= 1; i -= 1) if (sizeOf(`${path}.${i}`) > 0) renameSync(`${path}.${i}`, `${path}.${i + 1}`);
-    if (limits.keep > 0) renameSync(path, `${path}.1`);
+  /** Opens at once, not when the event loop gets to it: the file has to be there when it is to be moved. Undefined when it cannot be. */
+  const open = (): WriteStream | undefined => {
+    try {
+      const opened = createWriteStream(path, { fd: openSync(path, 'a', 0o600) });
+      opened.on('error', () => {
+        if (stream === opened) stream = undefined;
+      });
+      return opened;
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** False when the old lines could not be moved away; then the line is lost, for the file must not grow without end. */
+  const rotate = (): boolean => {
+    if (stream !== undefined) {
+      const done = ended(stream).then(() => void ending.delete(done));
+      ending.add(done);
+    }
+    stream = undefined;
+    try {
+      shift(path, limits.keep);
+    } catch {
+      return false;
+    }
     size = 0;
-    stream = open();
+    return true;
   };
 
   return {
     write(line) {
-      if (failed) {
-        failed = false;
-        stream = open();
-      }
       const bytes = Buffer.byteLength(line);
-      if (size + bytes > limits.maxBytes && size > 0) rotate();
+      if (size + bytes > limits.maxBytes && size > 0 && !rotate()) return;
+      stream ??= open();
       size += bytes;
-      stream.write(line);
+      stream?.write(line);
     },
-    close: () => new Promise((resolve) => stream.end(() => resolve())),
+    async close() {
+      await Promise.all([...ending, ...(stream === undefined ? [] : [ended(stream)])]);
+    },
   };
 };

@@ -110,15 +110,15 @@ const takeTogether = (groups: readonly ItemGroup[], mode: BusyMode): readonly It
  * waits. Gives the lane back when there is nothing to do yet. Runs in the transaction that claimed the lane or finished the turn before.
  */
 export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy): Promise<Begun> => {
-  const session = await findSession(tx, claim.lane.slice('turn:'.length));
   const { holdMs, stops } = await heldLane(tx, claim.lane);
   let unfinished = await unfinishedTurn(tx, claim.lane);
   while (unfinished !== undefined && (unfinished.stopRequested === true || unfinished.attempts >= policy.maxAttempts)) {
     await (unfinished.stopRequested === true ? closeStopped : setAside)(tx, unfinished, policy);
     unfinished = await unfinishedTurn(tx, claim.lane);
   }
+  const waiting = unfinished === undefined ? await waitingItems(tx, claim.lane, mostWaiting) : [];
+  const session = unfinished === undefined && waiting.length === 0 ? undefined : await findSession(tx, claim.lane.slice('turn:'.length));
   if (session !== undefined && unfinished !== undefined) return { ...(await resume(tx, claim, session, { turn: unfinished, policy })), stops };
-  const waiting = session === undefined ? [] : await waitingItems(tx, claim.lane, mostWaiting);
   const last = waiting.at(-1);
   if (session === undefined || last === undefined) {
     await releaseLane(tx, claim, { more: false });

@@ -2,7 +2,7 @@ import type { TurnAbort } from '../agent/contract.ts';
 import { StoreError } from '../core/errors.ts';
 import { slept } from '../lib/clock.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
-import { claimLane, extendLanes, laneWaitMs, releaseLane, stopCounts } from '../store/lanes.ts';
+import { claimLane, extendLanes, holdLane, laneWaitMs, releaseLane, stopCounts } from '../store/lanes.ts';
 import { isPassing, persist } from '../store/persist.ts';
 import { uncountAttempt } from '../store/turns.ts';
 import type { Begun, BegunTurn } from './begin.ts';
@@ -149,6 +149,7 @@ export class Conversations {
   async #putDown(begun: BegunTurn, error: StoreError): Promise<Begun> {
     this.#options.log.error({ err: error, turn: begun.turn.id }, 'turn.store_failed');
     await this.#options.store.write(async (tx) => {
+      await holdLane(tx, begun.claim, turnLeaseMs);
       if (isPassing(error)) await uncountAttempt(tx, begun.turn.id);
       await releaseLane(tx, begun.claim, { more: true, readyInMs: retryMs });
     });

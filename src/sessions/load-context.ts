@@ -2,7 +2,7 @@ import { closeContext, contextBudget, emptyContext, extendContext } from '../age
 import type { TranscriptMessage } from '../core/transcript.ts';
 import type { Store } from '../store/store.ts';
 import { newestMessages } from '../store/transcripts.ts';
-import type { StoredMessage } from '../store/transcripts.ts';
+import type { ActiveMessage } from '../store/transcripts.ts';
 
 export interface ContextLimits {
   readonly contextTokens?: number | undefined;
@@ -25,7 +25,7 @@ export const loadContext = async (store: Store, sessionId: string, limits: Conte
     ...(limits.outputTokens !== undefined && { outputTokens: limits.outputTokens }),
   });
   let window = emptyContext(budget);
-  const rows: StoredMessage[] = [];
+  const rows: ActiveMessage[] = [];
   while (!window.full && (rows.length < mostMessages || window.keep === 0)) {
     const beforeId = rows.at(-1)?.id;
     const page = await store.read((db) => newestMessages(db, sessionId, { limit: pageSize, ...(beforeId !== undefined && { beforeId }) }));

@@ -14,14 +14,16 @@ export interface HomeLock {
  */
 export const lockHome = (home: string): HomeLock | undefined => {
   const path = join(home, 'gateway.lock');
-  const db = new DatabaseSync(path, { timeout: 0 });
+  let db: DatabaseSync | undefined;
   try {
-    db.exec('pragma locking_mode = exclusive');
-    db.exec('begin exclusive');
+    const held = new DatabaseSync(path, { timeout: 0 });
+    db = held;
+    held.exec('pragma locking_mode = exclusive');
+    held.exec('begin exclusive');
     chmodSync(path, 0o600);
-    return { release: () => db.close() };
+    return { release: () => held.close() };
   } catch (error) {
-    db.close();
+    db?.close();
     const failure = sqliteError(error);
     if (failure.code === 'busy') return undefined;
     throw failure;

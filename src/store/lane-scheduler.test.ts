@@ -153,7 +153,7 @@ eachStore((_engine, open) => {
     await pass(80);
     await until(() => calls.length === 2);
     await scheduler.stop();
-    assert.ok((calls[1] ?? 0) - (calls[0] ?? 0) >= 50);
+    assert.ok((calls[1] ?? 0) - (calls[0] ?? 0) >= 45);
   });
 
   test('a worker that fails is reported and called again, and others go on', async (t) => {

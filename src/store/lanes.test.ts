@@ -139,6 +139,8 @@ eachStore((_engine, open) => {
     assert.deepEqual(seen.toSorted(), ['lane out:telegram:1', 'lane out:telegram:😀']);
     const now = await store.read((db) => readyLanes(db, 'out', 10));
     assert.deepEqual(now.map((row) => row.lane).toSorted(), ['out:telegram:1', 'out:telegram:😀']);
+    await enqueue(store, 'out:😀:1', long);
+    assert.deepEqual(await notified(store, () => store.write((tx) => expediteLanes(tx, 'out:😀:'))), ['lane out:😀:1']);
   });
 
   test('ready lanes come longest waiting first, of the kind asked for, up to the limit', async () => {

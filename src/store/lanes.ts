@@ -127,7 +127,7 @@ export const requestStop = async (tx: Writing, lane: string): Promise<void> => {
 
 /** How often each lane was asked to stop; for an owner that missed the notification. */
 export const stopCounts = async (db: Reading, owner: string): Promise<ReadonlyMap<string, number>> => {
-  const rows = await db.q.selectFrom('lanes').select(['lane', 'stops']).where('owner', '=', owner).where('kind', '=', 'turn').execute();
+  const rows = await db.q.selectFrom('lanes').select(['lane', 'stops']).where('has_work', '=', 1).where('kind', '=', 'turn').where('owner', '=', owner).execute();
   return new Map(rows.map((row) => [row.lane, row.stops]));
 };
 

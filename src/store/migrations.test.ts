@@ -19,7 +19,8 @@ const emptyPlace = async (engine: Engine): Promise<{ location: Location; remove(
     const folder = mkdtempSync(join(tmpdir(), 'hermes-migrate-'));
     return { location: { path: join(folder, 'gateway.db') }, remove: async () => rmSync(folder, { recursive: true }) };
   }
-  return { location: { path: '', databaseUrl: await emptyPostgres() }, remove: () => Promise.resolve() };
+  const database = await emptyPostgres();
+  return { location: { path: '', databaseUrl: database.url }, remove: () => database.drop() };
 };
 
 const open = (location: Location): Promise<Store> => openStore({ ...location, clock: systemClock, log: silentLogger, checkIntegrity: true });

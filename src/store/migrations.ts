@@ -2,7 +2,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Engine } from './store.ts';
 
 /**
- * One step of the schema. Indexes are whole, not partial: with bound parameters SQLite cannot prove that a partial one applies.
+ * One step of the schema. An index is partial only where it leaves out nulls: with bound parameters SQLite cannot prove that another one applies.
  * Steps are never changed once released; a new version is a new step.
  */
 interface Migration {
@@ -46,13 +46,12 @@ const first: Migration = {
     'create unique index inbox_native on inbox (native_id, account, chat_id, kind)',
     'create index inbox_lane on inbox (lane, state, class, id)',
     'create index inbox_state on inbox (state, class, id)',
-    'create index inbox_turn on inbox (turn_id, id)',
+    'create index inbox_turn on inbox (turn_id, state, id) where turn_id is not null',
     'create index inbox_done on inbox (state, done_at)',
     `create table lanes (
       lane text primary key, kind text not null, has_work bigint not null, ready_at bigint not null, owner text, lease_until bigint not null,
       fence bigint not null, stops bigint not null)`,
     'create index lanes_work on lanes (has_work, kind, ready_at)',
-    'create index lanes_owner on lanes (owner)',
     `create table turns (
       id ${identity(engine)}, session_id text not null, lane text not null, state text not null, attempts bigint not null, target text not null, preview text,
       exit_reason text, error text, model text, input_tokens bigint not null default 0, output_tokens bigint not null default 0, started_at bigint not null, ended_at bigint)`,
@@ -66,8 +65,8 @@ const first: Migration = {
     'create unique index outbox_key on outbox (key)',
     'create index outbox_lane on outbox (lane, state, id)',
     'create index outbox_state on outbox (state, updated_at)',
-    'create index outbox_turn on outbox (turn_id)',
-    'create index outbox_inbox on outbox (inbox_id)',
+    'create index outbox_turn on outbox (turn_id) where turn_id is not null',
+    'create index outbox_inbox on outbox (inbox_id) where inbox_id is not null',
     'create table gates (scope text primary key, until_ms bigint not null, reason text not null)',
     'create table dead_targets (account text not null, chat_id text not null, reason text not null, since bigint not null, primary key (account, chat_id))',
     `create table accounts (
@@ -87,7 +86,18 @@ const first: Migration = {
   ],
 };
 
-const migrations: readonly Migration[] = [first];
+/** People: who was let in, and what limits that. */
+const second: Migration = {
+  version: 2,
+  statements: () => [
+    'create table pairing_requests (id text primary key, account text not null, kind text not null, user_id text not null, user_name text, salt text not null, hash text not null, created_at bigint not null)',
+    'create index pairing_requests_account on pairing_requests (account, kind, created_at)',
+    'create table pairings (account text not null, user_id text not null, user_name text, approved_by text not null, approved_at bigint not null, primary key (account, user_id))',
+    'create table limits (scope text primary key, count bigint not null, until_ms bigint not null)',
+  ],
+};
+
+const migrations: readonly Migration[] = [first, second];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 

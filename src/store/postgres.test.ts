@@ -18,7 +18,7 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
   };
 
   before(async () => {
-    url = await emptyPostgres();
+    ({ url } = await emptyPostgres());
   });
 
   afterEach(async () => {

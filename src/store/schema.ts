@@ -18,6 +18,9 @@ export interface Tables {
   cursors: { account: string; identity: string; name: string; value: string; updated_at: number };
   account_values: { account: string; key: string; value: string };
   journal: { seq: Generated<number>; account: string; stream: string; key: string; entry: string; created_at: number };
+  pairing_requests: { id: string; account: string; kind: string; user_id: string; user_name: string | null; salt: string; hash: string; created_at: number };
+  pairings: { account: string; user_id: string; user_name: string | null; approved_by: string; approved_at: number };
+  limits: { scope: string; count: number; until_ms: number };
   denials: { account: string; user_id: string; chat_id: string; kind: string; reason: string; count: number; first_at: number; last_at: number };
 }
 

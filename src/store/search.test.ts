@@ -16,7 +16,7 @@ const prepare = async (store: Store, texts: readonly string[], sessionId = 's1')
 
 /** The messages that a query finds, by their place in what was said. */
 const newFinder = (store: Store, ids: readonly number[]) => async (text: string): Promise<number[]> => {
-  const hits = await store.read((db) => searchMessages(db, { text, limit: 50 }));
+  const hits = await searchMessages(store, { text, limit: 50 });
   return hits.map((hit) => ids.indexOf(hit.messageId)).toSorted((a, b) => a - b);
 };
 
@@ -105,11 +105,11 @@ eachStore((_engine, open) => {
     const { store } = await open();
     const first = await prepare(store, ['apple one', 'apple two']);
     const second = await prepare(store, ['apple three'], 's2');
-    const all = await store.read((db) => searchMessages(db, { text: 'apple', limit: 10 }));
+    const all = await searchMessages(store, { text: 'apple', limit: 10 });
     assert.deepEqual(all.map((hit) => hit.messageId), [...first, ...second].toReversed());
     assert.deepEqual({ ...all[0], createdAtMs: 0 }, { messageId: second[0], sessionId: 's2', title: 'title of s2', role: 'user', createdAtMs: 0, snippet: '>>>apple<<< three' });
-    assert.deepEqual((await store.read((db) => searchMessages(db, { text: 'apple', limit: 10, sessionId: 's1' }))).map((hit) => hit.messageId), first.toReversed());
-    assert.equal((await store.read((db) => searchMessages(db, { text: 'apple', limit: 1 }))).length, 1);
+    assert.deepEqual((await searchMessages(store, { text: 'apple', limit: 10, sessionId: 's1' })).map((hit) => hit.messageId), first.toReversed());
+    assert.equal((await searchMessages(store, { text: 'apple', limit: 1 })).length, 1);
   });
 
   test('a huge message is stored whole, found by its beginning, and costs little', async () => {
@@ -126,7 +126,7 @@ eachStore((_engine, open) => {
     assert.deepEqual(await find(oneWord), [1]);
     assert.deepEqual(await find(chinese.slice(100, 110)), [2]);
     assert.deepEqual(await find(astral), [3]);
-    const hits = await store.read((db) => searchMessages(db, { text: 'lorem', limit: 10 }));
+    const hits = await searchMessages(store, { text: 'lorem', limit: 10 });
     assert.ok((hits[0]?.snippet.length ?? 1000) < 250);
   });
 
@@ -142,6 +142,7 @@ eachStore((_engine, open) => {
 describe('tokens', () => {
   test('every two neighbours of an unspaced script, and the last alone', () => {
     assert.deepEqual(searchTokens('用Rust写的gateway'), ['用', 'rust', '写的', '的', 'gateway']);
+    assert.deepEqual(searchTokens('サーバー'), ['サー', 'ーバ', 'バー', 'ー']);
     assert.deepEqual(searchTokens('a a A'), ['a']);
     assert.deepEqual(searchTokens('❤️ 👍'), []);
   });

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { prepared } from './prepared.ts';
-import type { Reading, Writing } from './store.ts';
+import type { Reading, Store, Writing } from './store.ts';
 
 /** Scripts written without spaces: every two neighbouring characters become a token, so that two characters can be found. */
 const unspaced = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
@@ -10,7 +9,6 @@ const ornaments = /[\u0300-\u036f\u20d0-\u20f0\ufe00-\ufe0f]/g;
 
 const maxIndexedCharacters = 20_000;
 const maxQueryCharacters = 2_048;
-const maxQueryTerms = 64;
 /** PostgreSQL refuses a lexeme of 2 KB, and with it the message. */
 const maxTokenCharacters = 64;
 
@@ -70,23 +68,47 @@ interface Term {
 /** The last plain word may be unfinished; a single unspaced character is the start of a pair. */
 const queryTerms = (text: string): Term[] => {
   const runs = runsOf(text.slice(0, maxQueryCharacters));
-  const terms = runs.flatMap((run, i): Term[] => {
+  return runs.flatMap((run, i): Term[] => {
     if (!run.unspaced) return [{ token: cut(run.text), prefix: i === runs.length - 1 }];
     const pairs = pairsOf(run.text);
     if (pairs.length === 1) return [{ token: run.text, prefix: true }];
     return pairs.slice(0, -1).map((pair) => ({ token: pair, prefix: false }));
   });
-  return terms.slice(0, maxQueryTerms);
 };
 
+/** Makes a new message findable. On SQLite that is done later, many at a time (see `indexNewMessages`). */
 export const indexMessage = async (tx: Writing, id: number, content: string): Promise<void> => {
-  const tokens = searchTokens(content);
+  if (tx.engine === 'postgres') await insertTokens(tx, id, searchTokens(content));
+};
+
+const insertTokens = async (tx: Writing, id: number, tokens: readonly string[]): Promise<void> => {
   if (tokens.length === 0) return;
-  if (tx.engine === 'sqlite') await insertTokens(tx, { id, tokens: tokens.map(spell).join(' ') });
+  if (tx.engine === 'sqlite') await tx.q.insertInto('message_search').values({ rowid: id, tokens: tokens.map(spell).join(' ') }).execute();
   else await sql`insert into message_search (rowid, tokens) values (${id}, array_to_tsvector(${tokens}::text[]))`.execute(tx.q);
 };
 
-const insertTokens = prepared((db, row: { id: number; tokens: string }) => db.q.insertInto('message_search').values({ rowid: row.id, tokens: row.tokens }));
+const positionKey = 'search_position';
+/** Small enough that nobody waits noticeably for a batch to end. */
+const indexBatch = 200;
+
+/**
+ * Brings SQLite's index up to what was said last. Its writers come one after the other, so that a position is enough to know what is
+ * new; and writing messages to the index one by one would cost as much as everything else that is stored with them.
+ */
+export const indexNewMessages = async (store: Store): Promise<void> => {
+  if (store.engine === 'sqlite') while (await store.write(indexNextBatch));
+};
+
+const indexNextBatch = async (tx: Writing): Promise<boolean> => {
+  const position = await tx.q.selectFrom('meta').select('value').where('key', '=', positionKey).executeTakeFirst();
+  const rows = await tx.q.selectFrom('messages').select(['id', 'role', 'content', 'active']).where('id', '>', Number(position?.value ?? 0)).orderBy('id').limit(indexBatch).execute();
+  for (const row of rows) if (row.active === 1 && row.role !== 'tool') await insertTokens(tx, row.id, searchTokens(row.content));
+  const last = rows.at(-1);
+  if (last === undefined) return false;
+  const value = String(last.id);
+  await tx.q.insertInto('meta').values({ key: positionKey, value }).onConflict((conflict) => conflict.column('key').doUpdateSet({ value })).execute();
+  return rows.length === indexBatch;
+};
 
 export const unindexMessages = async (tx: Writing, ids: readonly number[]): Promise<void> => {
   for (let i = 0; i < ids.length; i += 200) await tx.q.deleteFrom('message_search').where('rowid', 'in', ids.slice(i, i + 200)).execute();
@@ -106,10 +128,22 @@ const match = (db: Reading, terms: readonly Term[]): ReturnType<typeof sql<boole
     ? sql<boolean>`message_search match ${terms.map((term) => `${spell(term.token)}${term.prefix ? '*' : ''}`).join(' ')}`
     : sql<boolean>`message_search.tokens @@ ${terms.map((term) => `'${term.token.replaceAll("'", "''")}'${term.prefix ? ':*' : ''}`).join(' & ')}::tsquery`;
 
-/** Hex spells one character as two or more letters, so a prefix of a token is a prefix of its spelling. */
-export const searchMessages = async (db: Reading, query: { text: string; limit: number; sessionId?: string }): Promise<SearchHit[]> => {
+export interface SearchQuery {
+  readonly text: string;
+  readonly limit: number;
+  readonly sessionId?: string;
+}
+
+/** Messages with all the words, newest first. */
+export const searchMessages = async (store: Store, query: SearchQuery): Promise<SearchHit[]> => {
   const terms = queryTerms(query.text);
   if (terms.length === 0) return [];
+  await indexNewMessages(store);
+  return store.read((db) => findMessages(db, terms, query));
+};
+
+/** Hex spells one character as two or more letters, so a prefix of a token is a prefix of its spelling. */
+const findMessages = async (db: Reading, terms: readonly Term[], query: SearchQuery): Promise<SearchHit[]> => {
   let select = db.q
     .selectFrom('message_search')
     .innerJoin('messages', 'messages.id', 'message_search.rowid')

@@ -32,7 +32,7 @@ const find = async (store: Store, id: string): Promise<Session> => {
   return session;
 };
 
-eachStore((_engine, open) => {
+eachStore((engine, open) => {
   test('a new conversation starts empty', async () => {
     const { store } = await open();
     await create(store, 's1', { userId: 'u', parentId: 's0', title: 'Trip' });
@@ -104,6 +104,20 @@ eachStore((_engine, open) => {
     assert.equal(await store.write((tx) => setTitle(tx, owner, 'Trip')), true);
     await assert.rejects(create(store, 's5', { title: 'Trip' }), { name: 'StoreError', code: 'failed' });
     assert.equal(await store.read((db) => findSession(db, 's5')), undefined);
+  });
+
+  test('a title that another transaction is just taking counts as taken', { skip: engine === 'sqlite' && 'one transaction at a time' }, async () => {
+    const { store } = await open();
+    for (const id of ['s1', 's2']) await create(store, id);
+    const taken = Promise.withResolvers<void>();
+    const first = store.write(async (tx) => {
+      await setTitle(tx, 's1', 'Trip');
+      taken.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    });
+    await taken.promise;
+    assert.equal(await store.write((tx) => setTitle(tx, 's2', 'Trip')), false);
+    await first;
   });
 
   test('tokens and turns add up, and the last model is remembered', async () => {

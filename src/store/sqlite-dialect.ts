@@ -73,6 +73,8 @@ class Connection implements DatabaseConnection {
     if (known !== undefined) return known;
     const statement = this.#db.prepare(sql);
     const prepared = { statement, returnsRows: statement.columns().length > 0 };
+    // The search index numbers its own rows beyond what a JavaScript number holds, and `run` reports the last number of all.
+    if (!prepared.returnsRows) statement.setReadBigInts(true);
     if (this.#statements.size >= maxStatements) {
       const oldest = this.#statements.keys().next().value;
       if (oldest !== undefined) this.#statements.delete(oldest);

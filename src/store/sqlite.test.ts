@@ -93,13 +93,14 @@ test('a file with overwritten pages is refused with the way out', async () => {
   assert.throws(() => open(), damaged);
 });
 
-test('damage that is met later fails the read with its code', async () => {
+test('damage that only a look at the whole file finds is found at the start, or else fails the read that meets it', async () => {
   const store = open();
   await fill(store, 500);
   await store.close();
   const bytes = readFileSync(path);
   bytes.fill(0x5a, Math.floor(bytes.length / 2));
   writeFileSync(path, bytes);
+  assert.throws(() => open(), damaged);
   const unchecked = open({ checkIntegrity: false });
   await assert.rejects(accountData(unchecked, 'a').list(''), { name: 'StoreError', code: 'corrupt' });
 });
@@ -290,4 +291,17 @@ test('writes of one moment share a commit', async () => {
   await Promise.all(Array.from({ length: 32 }, (_, i) => write(100 + i)));
   const together = (await frames()) - start - oneByOne;
   assert.ok(together * 8 < oneByOne, `${together} bytes together, ${oneByOne} one by one`);
+});
+
+test('a row whose number is beyond what JavaScript can count disturbs nothing', async () => {
+  const store = open();
+  const data = accountData(store, 'a');
+  await store.write(async (tx) => {
+    await sql`create temp table large (id integer primary key)`.execute(tx.q);
+    await sql`insert into large (id) values (9010085472763904)`.execute(tx.q);
+    await tx.q.insertInto('account_values').values({ account: 'a', key: 'before', value: 'v' }).execute();
+    await sql`insert into large (id) values (9010085472763905)`.execute(tx.q);
+  });
+  await data.set('after', 'v');
+  assert.deepEqual((await data.list('')).map((row) => row.key), ['after', 'before']);
 });

@@ -7,7 +7,7 @@ import { InFlight } from './in-flight.ts';
 import type { Tables } from './schema.ts';
 import { sqliteDialect, sqliteError } from './sqlite-dialect.ts';
 import { openForReading, openForWriting } from './sqlite-file.ts';
-import type { Channel, ListenWhen, Reading, Store, Writing } from './store.ts';
+import type { Channel, ListenWhen, Reading, Store, WriteOptions, Writing } from './store.ts';
 
 interface Job {
   run(): Promise<void>;
@@ -22,6 +22,9 @@ interface Notice {
 
 /** At most this many waiting transactions share one commit, so that nobody waits long for the others. */
 const maxGroup = 64;
+
+/** How long a patient write waits for company. */
+const patienceMs = 5;
 
 export interface SqliteOptions {
   readonly path: string;
@@ -54,15 +57,16 @@ export class SqliteStore implements Store {
   readonly #reads = new InFlight();
   readonly #onNotify: ((channel: Channel, payload: string) => void) | undefined;
   #draining: Promise<void> | undefined;
+  #patience: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: SqliteOptions) {
     this.#writer = openForWriting(options.path, options.checkIntegrity);
     this.#reader = openForReading(options.path);
-    this.#begin = this.#writer.prepare('begin immediate');
-    this.#commit = this.#writer.prepare('commit');
-    this.#savepoint = this.#writer.prepare('savepoint job');
-    this.#release = this.#writer.prepare('release job');
+    this.#begin = prepareStep(this.#writer, 'begin immediate');
+    this.#commit = prepareStep(this.#writer, 'commit');
+    this.#savepoint = prepareStep(this.#writer, 'savepoint job');
+    this.#release = prepareStep(this.#writer, 'release job');
     this.#writing = new Kysely<Tables>({ dialect: sqliteDialect(this.#writer, { transactionsOnly: true }) });
     this.#reading = new Kysely<Tables>({ dialect: sqliteDialect(this.#reader, { transactionsOnly: false }) });
     this.#clock = options.clock;
@@ -76,11 +80,12 @@ export class SqliteStore implements Store {
     return this.#reads.add(work({ engine: 'sqlite', q: this.#reading, ...this.#now() }));
   }
 
-  write<T>(work: (writing: Writing) => Promise<T>): Promise<T> {
+  write<T>(work: (writing: Writing) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) return Promise.reject(closedError());
     return new Promise<T>((resolve, reject) => {
       this.#queue.push(this.#job(work, resolve, reject));
-      this.#draining ??= this.#drain();
+      if (options.patient === true) this.#patience ??= setTimeout(() => this.#startDraining(), patienceMs);
+      else this.#startDraining();
     });
   }
 
@@ -99,6 +104,7 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    if (this.#queue.length > 0) this.#startDraining();
     await this.#draining;
     await this.#reads.settled();
     this.#reader.close();
@@ -158,6 +164,12 @@ export class SqliteStore implements Store {
     }
   }
 
+  #startDraining(): void {
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    this.#draining ??= this.#drain();
+  }
+
   async #drain(): Promise<void> {
     do {
       // Whoever writes until then joins the group, and between two groups timers, sockets and signals get their turn.
@@ -205,6 +217,13 @@ export class SqliteStore implements Store {
     }
   }
 }
+
+/** `run` reports the number of the last row, which may be larger than a JavaScript number. */
+const prepareStep = (db: DatabaseSync, step: string): StatementSync => {
+  const statement = db.prepare(step);
+  statement.setReadBigInts(true);
+  return statement;
+};
 
 const settle = (job: Job, failure: StoreError | undefined): void => {
   if (failure === undefined) job.settle();

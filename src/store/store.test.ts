@@ -153,7 +153,7 @@ eachStore((engine, open) => {
     const { store, another } = await open();
     const submitted = Array.from({ length: 100 }, (_, i) => store.write((tx) => put(tx, `k${i}`)));
     const reading = store.read(async (db) => {
-      await db.q.selectFrom('meta').selectAll().execute();
+      await new Promise((resolve) => setTimeout(resolve, 100));
       return db.q.selectFrom('meta').selectAll().execute();
     });
     const closing = store.close();

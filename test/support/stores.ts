@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { OpenOptions } from '../../src/store/open.ts';
 import type { Engine, Store } from '../../src/store/store.ts';
 import { noPostgresReason, openDatabases, startPostgres } from './postgres.ts';
-import type { Databases, PostgresServer } from './postgres.ts';
+import type { Databases, PostgresServer, TestDatabase } from './postgres.ts';
 
 /** Where a store lives, in the words of `openStore`. */
 export type Location = Pick<OpenOptions, 'databaseUrl' | 'path'>;
@@ -46,8 +46,8 @@ const openServer = async (): Promise<Databases> => {
 
 const databases = (): Promise<Databases> => (opened ??= openServer());
 
-/** The address of a database without any table of ours. */
-export const emptyPostgres = async (): Promise<string> => (await databases()).create();
+/** A database without any table of ours. */
+export const emptyPostgres = async (): Promise<TestDatabase> => (await databases()).create();
 
 /** Closes what a test has opened, newest first. */
 const newCleanup = (): { add(step: () => Promise<void>): void; run(): Promise<void> } => {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { markdownWords } from '../../src/platforms/web/markdown-words.ts';
+import { markdownWords } from '../../src/lib/markdown/words.ts';
 import { CommandMenu, matchCommands } from './command-menu.tsx';
 import type { Command } from './command-menu.tsx';
 import { useTyping } from './conversation.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markdownWords } from '../../src/platforms/web/markdown-words.ts';
+import { markdownWords } from '../../src/lib/markdown/words.ts';
 import { completeMarkdown } from './growing-markdown.ts';
 
 test('what the last line has opened is closed', () => {

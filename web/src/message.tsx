@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { markdownWords } from '../../src/platforms/web/markdown-words.ts';
+import { markdownWords } from '../../src/lib/markdown/words.ts';
 import { Attachments } from './attachments.tsx';
 import { CopyButton } from './code-block.tsx';
 import { momentOf, timeOf } from './format.ts';

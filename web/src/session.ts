@@ -1,4 +1,4 @@
-import { markdownWords } from '../../src/platforms/web/markdown-words.ts';
+import { markdownWords } from '../../src/lib/markdown/words.ts';
 import type { JournalFrame, LiveFrame } from '../../src/platforms/web/wire.ts';
 import { ApiError, getChats, getMessages, getSession, hideChat, newClientId, postPress } from './api.ts';
 import { connect } from './connection.ts';

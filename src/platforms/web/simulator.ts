@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PlatformSimulator, SimulatedMessage, VisibleMessage } from '../simulator.ts';
-import { markdownWords } from './markdown-words.ts';
+import { markdownWords } from '../../lib/markdown/words.ts';
 import { readServerEvents } from './server-events.ts';
 import { entryEvent, fileNameHeader, fileTypeHeader } from './wire.ts';
 import type { JournalFrame, LiveFrame, MessageBody, MessageEntry, PressBody, WireEntry, WireFile } from './wire.ts';

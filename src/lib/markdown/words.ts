@@ -1,6 +1,6 @@
-import { inlineText } from '../../lib/markdown/inlines.ts';
-import { parseMarkdown } from '../../lib/markdown/parse.ts';
-import type { Block, Cell } from '../../lib/markdown/tree.ts';
+import { inlineText } from './inlines.ts';
+import { parseMarkdown } from './parse.ts';
+import type { Block, Cell } from './tree.ts';
 
 const cellsText = (cells: readonly Cell[]): string => cells.map(inlineText).join(' ');
 
@@ -26,5 +26,5 @@ const blockText = (block: Block): string => {
 
 const blocksText = (blocks: readonly Block[]): string => blocks.map((block) => `${'\n'.repeat(block.gap)}${blockText(block)}`).join('\n');
 
-/** The words a person sees when the page shows this markdown. */
+/** The words a person sees when this markdown is shown. */
 export const markdownWords = (markdown: string): string => blocksText(parseMarkdown(markdown)).trim();

@@ -1,0 +1,15 @@
+import * as nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('../node_modules/.cache/hermes-gateway', import.meta.url));
+const flushAfterMs = 5_000;
+
+/**
+ * Keeps compiled code beside the package, so that a start neither strips types nor compiles again. Written a while after the start,
+ * because a process that is killed writes nothing at its end. Where the package cannot be written, the system's temporary folder serves.
+ */
+export const openCompileCache = () => {
+  const { FAILED } = nodeModule.constants.compileCacheStatus;
+  if (nodeModule.enableCompileCache(folder).status === FAILED) nodeModule.enableCompileCache();
+  setTimeout(() => nodeModule.flushCompileCache(), flushAfterMs).unref();
+};

@@ -1,0 +1,58 @@
+import { sessionKey } from '../../core/session-key.ts';
+import { accountData } from '../../store/account-data.ts';
+import { contextSize } from '../../store/context-size.ts';
+import { countWaiting } from '../../store/inbox.ts';
+import { outLane, turnLane } from '../../store/lanes.ts';
+import { hasOpenDeliveries } from '../../store/outbox.ts';
+import { boundSession, findSession } from '../../store/sessions.ts';
+import type { Session } from '../../store/sessions.ts';
+import type { Store } from '../../store/store.ts';
+import { unfinishedTurn } from '../../store/turns.ts';
+
+/** A window of the terminal: the chat that its messages belong to. */
+export interface Window {
+  readonly account: string;
+  readonly chat: string;
+}
+
+/** What the store says about a window. It is the truth whatever the connection to the gateway does. */
+export interface Situation {
+  readonly session: Session | undefined;
+  /** Estimated, as the gateway estimates it. */
+  readonly contextTokens: number;
+  /** How long the running turn has been under way. */
+  readonly workingMs: number | undefined;
+  readonly waiting: number;
+  /** Answers are on their way to the terminal. */
+  readonly delivering: boolean;
+  /** The newest entry that a terminal can show. */
+  readonly lastEntry: number;
+}
+
+export const keyOf = ({ account, chat }: Window): string => sessionKey({ account, chat: { id: chat, type: 'dm' } });
+
+const mostMessages = 120;
+const tokensPerMessage = 10;
+const bytesPerToken = 4;
+
+export const situationOf = async (store: Store, window: Window): Promise<Situation> => {
+  const [last] = await accountData(store, window.account).tail({ stream: window.chat, limit: 1 });
+  const lastEntry = last?.seq ?? 0;
+  return store.read(async (db) => {
+    const bound = await boundSession(db, keyOf(window));
+    const session = bound === undefined ? undefined : await findSession(db, bound.sessionId);
+    const delivering = await hasOpenDeliveries(db, outLane(window.account, window.chat));
+    if (session === undefined) return { session, contextTokens: 0, workingMs: undefined, waiting: 0, delivering, lastEntry };
+    const lane = turnLane(session.id);
+    const turn = await unfinishedTurn(db, lane);
+    const size = await contextSize(db, session.id, mostMessages);
+    return {
+      session,
+      contextTokens: Math.ceil(size.sizeBytes / bytesPerToken) + size.messages * tokensPerMessage,
+      workingMs: turn?.ageMs,
+      waiting: await countWaiting(db, lane),
+      delivering,
+      lastEntry,
+    };
+  });
+};

@@ -1,0 +1,39 @@
+import { formatProblem } from '../config/problem.ts';
+import { watchConfig } from '../config/watch-config.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { GatewayConfig } from '../gateway/settings.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Redactor } from '../lib/redact.ts';
+import { platforms } from '../platforms/registry.ts';
+import type { Terminal } from './environment.ts';
+import { sections } from './settings.ts';
+import type { Config } from './settings.ts';
+
+export interface Following {
+  readonly home: string;
+  readonly log: Logger;
+  readonly redactor: Redactor;
+  readonly gateway: Gateway;
+  /** What of a configuration the gateway runs with. */
+  configOf(config: Config): GatewayConfig;
+  readonly signal: AbortSignal;
+}
+
+/** Lets a gateway take over what changes in the configuration files, until the signal comes. */
+export const followConfig = (terminal: Terminal, config: Config, following: Following): Promise<void> => {
+  const { home, log, redactor, gateway, signal } = following;
+  return watchConfig({
+    home,
+    env: terminal.env,
+    sections,
+    platforms,
+    redactor,
+    current: config,
+    signal,
+    onChange: async (change) => {
+      await gateway.configure(following.configOf(change.config));
+      log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
+    },
+    onProblem: (problems) => log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good'),
+  }).then(({ closed }) => closed);
+};

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openLiveAccount } from '../../test/support/live-account.ts';
+import type { LiveAccount } from '../../test/support/live-account.ts';
+import { toChat } from '../../test/support/telegram-account.ts';
+import { until } from '../../test/support/whole.ts';
+import { silentLogger } from '../lib/logger.ts';
+import type { Adapter } from '../platforms/contract.ts';
+import { enqueueDelivery, failedDeliveries } from '../store/outbox.ts';
+import { Dispatcher } from './dispatcher.ts';
+
+const hour = 3_600_000;
+
+interface Sending extends AsyncDisposable {
+  readonly dispatcher: Dispatcher;
+  /** Gives the account its connection, or takes it away. */
+  connect(connected: boolean): void;
+}
+
+const startSending = (live: LiveAccount, connectedAtFirst = true): Sending => {
+  let connected = connectedAtFirst;
+  const adapter = (account: string): Adapter | undefined => (connected ? live.connections.adapter(account) : undefined);
+  const dispatcher = new Dispatcher({ store: live.store, owner: 'a', clock: live.clock, log: silentLogger, connections: { ...live.connections, adapter }, gate: live.gate, maxAgeMs: 24 * hour, sendTimeoutMs: 30_000 });
+  dispatcher.start();
+  return {
+    dispatcher,
+    connect: (now) => (connected = now),
+    async [Symbol.asyncDispose]() {
+      await dispatcher.stop(1000);
+    },
+  };
+};
+
+const send = (live: LiveAccount, text: string, chatId = '7'): Promise<void> => live.store.write((tx) => enqueueDelivery(tx, { message: { key: `key:${text}`, target: toChat(chatId), text } }, {}));
+
+const visible = (live: LiveAccount): readonly string[] => live.simulator.visible('7').map((message) => message.text);
+
+const rows = (live: LiveAccount) => live.store.read((db) => db.q.selectFrom('outbox').select(['state', 'attempts', 'repeated', 'message_ids', 'error']).orderBy('id').execute());
+
+const states = async (live: LiveAccount): Promise<readonly string[]> => (await rows(live)).map((row) => row.state);
+
+test('deliveries go out in order, and the ids that the platform gave them are kept', async () => {
+  await using live = await openLiveAccount();
+  await using _sending = startSending(live);
+  for (const text of ['one', 'two', 'three']) await send(live, text);
+  await until(async () => (await states(live)).every((state) => state === 'sent'), 'all to be sent');
+  assert.deepEqual(visible(live), ['one', 'two', 'three']);
+  assert.deepEqual((await rows(live)).map((row) => JSON.parse(row.message_ids ?? '[]') as string[]), live.simulator.visible('7').map((message) => [message.id]));
+});
+
+test('an account without a connection makes its deliveries wait, unharmed, and its connection sends them at once', async () => {
+  await using live = await openLiveAccount();
+  await using sending = startSending(live, false);
+  await send(live, 'one');
+  await live.clock.advance(5000);
+  assert.deepEqual((await rows(live)).map((row) => [row.state, row.attempts]), [['pending', 0]]);
+  sending.connect(true);
+  await sending.dispatcher.connected('telegram');
+  await until(() => visible(live).length === 1, 'the delivery');
+});
+
+test('a connection ends the pause of what had failed, but not that of a chat that wants to be left alone', async () => {
+  await using live = await openLiveAccount();
+  await using sending = startSending(live);
+  live.simulator.fail({ what: 'send', fault: { type: 'status', status: 502 } });
+  await send(live, 'one');
+  await until(async () => (await rows(live))[0]?.attempts === 1 && (await states(live))[0] === 'pending', 'a failure');
+  await live.store.write((tx) => tx.q.updateTable('outbox').set({ not_before: live.clock.now() + hour }).execute());
+  await live.clock.advance(2000);
+  assert.deepEqual(visible(live), []);
+  await sending.dispatcher.connected('telegram');
+  await until(() => visible(live).length === 1, 'the delivery');
+  live.simulator.fail({ what: 'send', fault: { type: 'rate_limit', retryAfterMs: 60_000 } });
+  await send(live, 'two');
+  await until(() => live.gate.waitMs(toChat('7')) > 0, 'the limit');
+  await until(async () => (await states(live))[1] === 'pending', 'the delivery to wait');
+  await sending.dispatcher.connected('telegram');
+  await live.clock.advance(59_000);
+  assert.equal(live.simulator.log.length, 3);
+  await live.clock.advance(1000);
+  await until(() => visible(live).length === 2, 'the second delivery');
+});
+
+test('what could not be delivered for too long is given up visibly, and what is newer goes out', async () => {
+  await using live = await openLiveAccount();
+  await send(live, 'old');
+  await live.clock.advance(25 * hour);
+  await send(live, 'new');
+  await using _sending = startSending(live);
+  await until(() => visible(live).length === 1, 'the newer one');
+  assert.deepEqual(visible(live), ['new']);
+  const [failed] = await live.store.read((db) => failedDeliveries(db, 5));
+  assert.match(failed?.error ?? '', /^expired/);
+});
+
+test('a row that was being sent when its process ended is repeated once with a mark, before what follows it', async () => {
+  await using live = await openLiveAccount();
+  await send(live, 'one');
+  await send(live, 'two');
+  await live.store.write((tx) => tx.q.updateTable('outbox').set({ state: 'sending', attempts: 1 }).where('key', '=', 'key:one').execute());
+  await using _sending = startSending(live);
+  await until(async () => (await states(live))[0] === 'unknown', 'the row to be found');
+  await live.clock.advance(2000);
+  await until(async () => (await states(live)).every((state) => state === 'sent'), 'both to be sent');
+  assert.deepEqual(visible(live), ['♻️ Possibly a repeat:\none', 'two']);
+});
+
+test('a call that hangs is cut off at the end of the process, and is neither sent nor failed', async () => {
+  await using live = await openLiveAccount();
+  const sending = startSending(live);
+  live.simulator.fail({ what: 'send', fault: { type: 'hang' } });
+  await send(live, 'one');
+  await until(() => live.simulator.log.length === 1, 'the call');
+  await sending.dispatcher.stop(50);
+  assert.deepEqual((await rows(live)).map((row) => [row.state, row.repeated]), [['unknown', 1]]);
+});
+
+test('chats do not wait for each other', async () => {
+  await using live = await openLiveAccount();
+  await using _sending = startSending(live);
+  live.simulator.fail({ what: 'send', fault: { type: 'hang' } });
+  await send(live, 'stuck', '8');
+  await until(() => live.simulator.log.length === 1, 'the call that hangs');
+  await send(live, 'free');
+  await until(() => visible(live).length === 1, 'the other chat');
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openLiveAccount } from '../../test/support/live-account.ts';
+import type { LiveAccount } from '../../test/support/live-account.ts';
+import { eventually, toChat } from '../../test/support/telegram-account.ts';
+import { PlatformError } from '../core/errors.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { LivePreview } from './preview.ts';
+import type { PreviewOptions } from './preview.ts';
+
+const target = toChat('7');
+const cursor = ' ▉';
+
+const newPreview = (live: LiveAccount, more: Partial<PreviewOptions> = {}): { readonly preview: LivePreview; readonly shown: string[] } => {
+  const shown: string[] = [];
+  const preview = new LivePreview({
+    key: 'preview:1',
+    target,
+    connections: live.connections,
+    gate: live.gate,
+    clock: live.clock,
+    log: silentLogger,
+    delayMs: 1000,
+    mustWait: async () => false,
+    onShown: async (id) => void shown.push(id),
+    ...more,
+  });
+  return { preview, shown };
+};
+
+const visible = (live: LiveAccount): readonly string[] => live.simulator.visible('7').map((message) => message.text);
+const calls = (live: LiveAccount): readonly string[] => live.simulator.log.map((call) => call.method);
+
+test('an answer that is written before the delay has no preview', async () => {
+  await using live = await openLiveAccount();
+  const { preview, shown } = newPreview(live);
+  preview.push('Once upon a time');
+  await live.clock.advance(999);
+  assert.equal(await preview.finish(), undefined);
+  assert.deepEqual([visible(live), shown], [[], []]);
+});
+
+test('it appears after the delay, tells who it is, and grows by edits no closer than the platform likes', async () => {
+  await using live = await openLiveAccount();
+  const { preview, shown } = newPreview(live);
+  preview.push('Once');
+  await live.clock.advance(1000);
+  await eventually(() => shown.length === 1, 'the preview');
+  assert.deepEqual(visible(live), [`Once${cursor}`]);
+  for (const word of [' upon', ' a', ' time']) preview.push(word);
+  await live.clock.advance(999);
+  assert.deepEqual(calls(live), ['sendMessage']);
+  await live.clock.advance(1);
+  await eventually(() => visible(live)[0] === `Once upon a time${cursor}`, 'the edit');
+  assert.deepEqual(calls(live), ['sendMessage', 'editMessageText']);
+  assert.equal(await preview.finish(), shown[0]);
+});
+
+test('a text that is too short to be worth it, or that may become a silence, is not shown', async () => {
+  await using live = await openLiveAccount();
+  const { preview } = newPreview(live);
+  preview.push('[SIL');
+  await live.clock.advance(5000);
+  preview.push('ENT]');
+  await live.clock.advance(5000);
+  assert.equal(await preview.finish(), undefined);
+  const short = newPreview(live);
+  short.preview.push('Hm.');
+  await live.clock.advance(5000);
+  assert.equal(await short.preview.finish(), undefined);
+  assert.deepEqual(calls(live), []);
+});
+
+test('it does not overtake what is still on its way to the chat', async () => {
+  await using live = await openLiveAccount();
+  let busy = true;
+  const { preview } = newPreview(live, { mustWait: async () => busy });
+  preview.push('Once upon a time');
+  await live.clock.advance(3000);
+  assert.deepEqual(calls(live), []);
+  busy = false;
+  await live.clock.advance(1000);
+  await eventually(() => visible(live).length === 1, 'the preview');
+  await preview.finish();
+});
+
+test('nothing is sent while the chat is closed, also when it was closed during a pause', async () => {
+  await using live = await openLiveAccount();
+  const { preview } = newPreview(live);
+  preview.push('Once upon a time');
+  await live.clock.advance(500);
+  await live.gate.close(target, new PlatformError('rate_limited', '', { scope: 'chat', retryAfterMs: 10_000 }));
+  await live.clock.advance(9999);
+  assert.deepEqual(calls(live), []);
+  await live.clock.advance(1);
+  await eventually(() => visible(live).length === 1, 'the preview');
+  await preview.finish();
+});
+
+test('an edit that was about to be made is not made when the chat is closed meanwhile', async () => {
+  await using live = await openLiveAccount();
+  const { preview, shown } = newPreview(live);
+  preview.push('Once upon');
+  await live.clock.advance(1000);
+  await eventually(() => shown.length === 1, 'the preview');
+  preview.push(' a time');
+  await live.clock.advance(500);
+  await live.gate.close(target, new PlatformError('rate_limited', '', { scope: 'chat', retryAfterMs: 10_000 }));
+  await live.clock.advance(9999);
+  assert.deepEqual(calls(live), ['sendMessage']);
+  await live.clock.advance(1);
+  await eventually(() => calls(live).length === 2, 'the edit');
+  await preview.finish();
+});
+
+test('a limit that it meets closes the chat for everybody', async () => {
+  await using live = await openLiveAccount();
+  live.simulator.fail({ what: 'send', fault: { type: 'rate_limit', retryAfterMs: 7000 } });
+  const { preview } = newPreview(live);
+  preview.push('Once upon a time');
+  await live.clock.advance(1000);
+  await eventually(() => live.gate.waitMs(target) > 0, 'the gate to close');
+  assert.equal(live.gate.waitMs(target), 7000);
+  assert.equal(await preview.finish(), undefined);
+});
+
+test('a failure costs the preview, and what is visible is still named for the end', async () => {
+  await using live = await openLiveAccount();
+  const { preview, shown } = newPreview(live);
+  preview.push('Once upon');
+  await live.clock.advance(1000);
+  await eventually(() => shown.length === 1, 'the preview');
+  live.simulator.fail({ what: 'edit', fault: { type: 'status', status: 400 } });
+  preview.push(' a time');
+  await live.clock.advance(1000);
+  await eventually(() => calls(live).length === 2, 'the edit');
+  preview.push(' there was');
+  await live.clock.advance(5000);
+  assert.equal(calls(live).length, 2);
+  assert.equal(await preview.finish(), shown[0]);
+});
+
+test('one that an earlier attempt left is taken up by edits', async () => {
+  await using live = await openLiveAccount();
+  const first = newPreview(live);
+  first.preview.push('Once upon');
+  await live.clock.advance(1000);
+  await eventually(() => first.shown.length === 1, 'the preview');
+  await first.preview.finish();
+  const [existing = ''] = first.shown;
+  const second = newPreview(live, { existing });
+  second.preview.push('Another beginning');
+  await live.clock.advance(1000);
+  await eventually(() => visible(live)[0] === `Another beginning${cursor}`, 'the edit');
+  assert.equal(await second.preview.finish(), existing);
+  assert.equal(visible(live).length, 1);
+});
+
+test('a text that outgrows one message stays as it was until the end', async () => {
+  await using live = await openLiveAccount();
+  const { preview, shown } = newPreview(live);
+  preview.push('Once upon');
+  await live.clock.advance(1000);
+  await eventually(() => shown.length === 1, 'the preview');
+  preview.push('x'.repeat(5000));
+  await live.clock.advance(3000);
+  assert.deepEqual(visible(live), [`Once upon${cursor}`]);
+  await preview.finish();
+});
+
+test('the end does not wait for an edit that hangs', async () => {
+  await using live = await openLiveAccount();
+  const { preview, shown } = newPreview(live);
+  preview.push('Once upon');
+  await live.clock.advance(1000);
+  await eventually(() => shown.length === 1, 'the preview');
+  live.simulator.fail({ what: 'edit', fault: { type: 'hang' } });
+  preview.push(' a time');
+  await live.clock.advance(1000);
+  await eventually(() => calls(live).length === 2, 'the edit');
+  const startedMs = performance.now();
+  assert.equal(await preview.finish(), shown[0]);
+  assert.ok(performance.now() - startedMs < 2000);
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { until } from '../../test/support/whole.ts';
+import type { InboundEvent } from '../core/message.ts';
+import { manualClock } from '../lib/clock.ts';
+import type { ManualClock } from '../lib/clock.ts';
+import { capturingLogger } from '../lib/logger.ts';
+import type { Platform } from '../platforms/contract.ts';
+import { telegram } from '../platforms/telegram/index.ts';
+import { telegramOptions } from '../platforms/telegram/options.ts';
+import { startTelegramSimulator } from '../platforms/telegram/simulator.ts';
+import type { TelegramSimulator } from '../platforms/telegram/simulator.ts';
+import { accountData } from '../store/account-data.ts';
+import { allStatus } from '../store/accounts.ts';
+import { SqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { AccountSupervisor } from './supervise.ts';
+
+interface Scene extends AsyncDisposable {
+  readonly simulator: TelegramSimulator;
+  readonly clock: ManualClock;
+  readonly store: Store;
+  readonly lines: readonly string[];
+  readonly received: InboundEvent[];
+  supervise(owner: string, options?: Readonly<Record<string, unknown>>): AccountSupervisor;
+}
+
+/** A Telegram, a store and a time that only moves when told. */
+const newScene = async (): Promise<Scene> => {
+  const simulator = await startTelegramSimulator();
+  const clock = manualClock(Date.now());
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-supervise-'));
+  const store = new SqliteStore({ path: join(folder, 'gateway.db'), clock, checkIntegrity: false });
+  const { log, lines } = capturingLogger();
+  const received: InboundEvent[] = [];
+  const supervisors: AccountSupervisor[] = [];
+  return {
+    simulator,
+    clock,
+    store,
+    lines,
+    received,
+    supervise(owner, options = simulator.options) {
+      const supervisor = new AccountSupervisor({
+        account: 'telegram',
+        platform: telegram as Platform,
+        context: { account: 'telegram', options: telegramOptions.parse(options), log, data: accountData(store, 'telegram'), home: folder, mediaFolder: folder },
+        store,
+        owner,
+        clock,
+        log,
+        accept: async (event) => {
+          received.push(event);
+          return 'stored';
+        },
+        onUsable: () => undefined,
+        onConnected: () => undefined,
+      });
+      supervisors.push(supervisor);
+      supervisor.start();
+      return supervisor;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const supervisor of supervisors) await supervisor.stop();
+      await store.close();
+      await simulator[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
+    },
+  };
+};
+
+const calls = (scene: Scene, method: string): number => scene.simulator.log.filter((call) => call.method === method).length;
+const hello = { chatId: '7', chatType: 'dm', senderId: '7', text: 'hello' } as const;
+
+test('an account is connected once the platform has said who we are, and its events arrive', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await scene.simulator.say(hello);
+  await until(() => scene.received.length === 1, 'the event');
+  const { state, identity, name, lastEventAtMs } = supervisor.status;
+  assert.deepEqual([state, identity, name], ['connected', String(scene.simulator.bot.id), scene.simulator.bot.username]);
+  assert.ok(lastEventAtMs !== null);
+  assert.ok(supervisor.adapter !== undefined);
+});
+
+test('a connection that has gone silent is reported and renewed, and receives again', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  scene.simulator.fail({ what: 'receive', fault: { type: 'hang' } });
+  await until(async () => {
+    await scene.clock.advance(5_000);
+    return calls(scene, 'getMe') === 2;
+  }, 'the connection to be renewed');
+  assert.ok(scene.lines.some((line) => line.includes('nothing was heard')));
+  await until(() => supervisor.status.state === 'connected', 'the new connection');
+  await scene.simulator.say(hello);
+  await until(() => scene.received.length === 1, 'the event');
+});
+
+test('a refused credential is tried again slowly, and says so', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a', scene.simulator.badOptions);
+  await until(() => supervisor.status.state === 'refused', 'the refusal');
+  assert.equal(supervisor.status.errorCode, 'bad_credential');
+  await scene.clock.advance(29_000);
+  assert.equal(calls(scene, 'getMe'), 1);
+  await scene.clock.advance(31_000);
+  await until(() => calls(scene, 'getMe') === 2, 'the next try');
+});
+
+test('a broken connection is made again with growing pauses, which start anew once there was traffic', async () => {
+  await using scene = await newScene();
+  scene.simulator.fail({ what: 'identify', fault: { type: 'status', status: 502 }, count: 3 });
+  const supervisor = scene.supervise('a');
+  await until(() => supervisor.status.attempts === 1, 'the first failure');
+  for (let attempt = 2; attempt <= 3; attempt += 1) {
+    await scene.clock.advance(2 ** (attempt - 1) * 1000);
+    await until(() => supervisor.status.attempts === attempt, `failure ${attempt}`);
+  }
+  await scene.clock.advance(8000);
+  await until(() => supervisor.status.state === 'connected', 'the connection');
+  await scene.simulator.say(hello);
+  await until(() => scene.received.length === 1 && supervisor.status.attempts === 0, 'traffic');
+});
+
+test('a store that fails is survived: the account waits and the process lives', async () => {
+  await using scene = await newScene();
+  await scene.store.close();
+  const supervisor = scene.supervise('a');
+  await until(() => supervisor.status.state === 'waiting', 'the failure');
+  await scene.clock.advance(60_000);
+  await until(() => supervisor.status.attempts > 1, 'further tries');
+  assert.equal(calls(scene, 'getMe'), 0);
+});
+
+test('a store that begins to fail under a connected account is survived as well', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await scene.store.close();
+  scene.simulator.fail({ what: 'receive', fault: { type: 'status', status: 502 } });
+  await until(() => scene.lines.some((line) => line.includes('account.status_not_saved')), 'the failure');
+  await scene.clock.advance(60_000);
+  await until(() => supervisor.status.attempts > 1, 'further tries');
+});
+
+test('a second gateway stands by: it may call the platform, leaves the status alone, and takes over when the first has gone', async () => {
+  await using scene = await newScene();
+  const first = scene.supervise('a');
+  await until(() => first.status.state === 'connected', 'the first to connect');
+  const second = scene.supervise('b');
+  await until(() => second.adapter !== undefined, 'the second to stand by');
+  assert.deepEqual([second.status.state, second.status.errorCode], ['waiting', 'held']);
+  assert.equal((await scene.store.read(allStatus))[0]?.state, 'connected');
+  assert.equal(calls(scene, 'getMe'), 1);
+  await first.stop();
+  assert.equal((await scene.store.read(allStatus))[0]?.state, 'stopped');
+  await scene.clock.advance(10_000);
+  await until(() => second.status.state === 'connected', 'the second to take over');
+  await scene.simulator.say(hello);
+  await until(() => scene.received.length === 1, 'the event');
+});
+
+test('a holder whose lease went to another gateway lets go, and no longer speaks about the account', async () => {
+  await using scene = await newScene();
+  const first = scene.supervise('a');
+  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await scene.store.write((tx) => tx.q.updateTable('accounts').set({ owner: 'b', lease_until: scene.clock.now() + 60_000, name: 'written by b' }).execute());
+  await scene.clock.advance(5_000);
+  await until(() => scene.lines.some((line) => line.includes('another gateway has taken this account over')), 'the connection to end');
+  await until(() => first.status.state === 'waiting', 'the account to wait');
+  const [status] = await scene.store.read(allStatus);
+  assert.deepEqual([status?.state, status?.name], ['connected', 'written by b']);
+});

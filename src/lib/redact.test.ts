@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mask, newRedactor } from './redact.ts';
+
+test('a remembered value is hidden wherever it stands, however often', () => {
+  const redactor = newRedactor();
+  redactor.remember('hunter22');
+  assert.equal(redactor.redact('hunter22 and "hunter22"'), '*** and "***"');
+});
+
+test('a value too short to be told from ordinary text is not remembered', () => {
+  const redactor = newRedactor();
+  redactor.remember('a');
+  redactor.remember('');
+  assert.equal(redactor.redact('a banana'), 'a banana');
+});
+
+test('a value is taken as it is, not as a pattern', () => {
+  const redactor = newRedactor();
+  redactor.remember('a.c$(d)');
+  assert.equal(redactor.redact('a.c$(d) abc$(d)'), '*** abc$(d)');
+});
+
+for (const [what, secret] of [
+  ['a Telegram token', '7000000001:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
+  ['a model key', 'sk-proj-abcdefghijklmnop'],
+  ['a Slack token', 'xoxb-1234567890-abcdef'],
+  ['a GitHub token', 'ghp_abcdefghijklmnopqrstuvwxyz'],
+  ['an AWS key', 'AKIAIOSFODNN7EXAMPLE'],
+  ['a web token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U'],
+] as const) {
+  test(`${what} is hidden although nobody remembered it, also inside an address`, () => {
+    const out = newRedactor().redact(`failed: https://host/bot${secret}/call and ${secret} again`);
+    assert.ok(!out.includes(`${secret} again`), out);
+    assert.ok(out.endsWith('*** again'));
+  });
+}
+
+test('credentials of a header and of an address are hidden, and the rest is left to read', () => {
+  const { redact } = newRedactor();
+  assert.equal(redact('authorization: Bearer abcdefghijklmnop'), 'authorization: Bearer ***');
+  assert.equal(redact('postgres://me:secret@host/db'), 'postgres://me:***@host/db');
+  assert.equal(redact('https://host:8080/path'), 'https://host:8080/path');
+});
+
+test('a mask shows enough of a long secret to recognise it, and nothing of a short one', () => {
+  assert.equal(mask('sk-abcdefghijklmnopqrst9f2c'), 'sk-a…9f2c');
+  assert.equal(mask('sk-abcdefgh9f2c'), '***');
+});

@@ -1,0 +1,60 @@
+import type { EventKind } from '../core/message.ts';
+import type { ExitReason } from '../core/turn.ts';
+import type { Delivery } from './outbox.ts';
+import type { InboxState } from './schema.ts';
+import type { Reading } from './store.ts';
+
+/** What became of one event, so far. */
+export interface EventOutcome {
+  readonly state: InboxState;
+  readonly reason: string | null;
+  readonly sessionId: string | null;
+  readonly turn: { readonly exitReason: ExitReason | null; readonly error: string | null; readonly model: string | null; readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  /** The last thing that the agent said in the turn, or what a command answered; empty when there was nothing to say. */
+  readonly answer: string;
+  /** Deliveries that are still on their way. */
+  readonly open: number;
+}
+
+const findTurn = async (db: Reading, id: number | null): Promise<(NonNullable<EventOutcome['turn']> & { readonly sessionId: string }) | undefined> => {
+  if (id === null) return undefined;
+  const row = await db.q.selectFrom('turns').select(['session_id', 'exit_reason', 'error', 'model', 'input_tokens', 'output_tokens']).where('id', '=', id).executeTakeFirst();
+  if (row === undefined) return undefined;
+  return { sessionId: row.session_id, exitReason: row.exit_reason as ExitReason | null, error: row.error, model: row.model, inputTokens: row.input_tokens, outputTokens: row.output_tokens };
+};
+
+/** Asked for by session because that has an index; what a turn said is among the last there. */
+const lastWords = async (db: Reading, sessionId: string, turnId: number): Promise<string> => {
+  const rows = db.q.selectFrom('messages').select('content').where('session_id', '=', sessionId).where('active', '=', 1);
+  const row = await rows.where('turn_id', '=', turnId).where('role', '=', 'assistant').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return row?.content ?? '';
+};
+
+/** Undefined for an event that nobody has delivered. */
+export const eventOutcome = async (db: Reading, event: { account: string; chatId: string; nativeId: string; kind: EventKind }): Promise<EventOutcome | undefined> => {
+  const row = await db.q
+    .selectFrom('inbox')
+    .select(['id', 'state', 'reason', 'session_id', 'turn_id'])
+    .where('account', '=', event.account)
+    .where('chat_id', '=', event.chatId)
+    .where('native_id', '=', event.nativeId)
+    .where('kind', '=', event.kind)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const sent = await db.q
+    .selectFrom('outbox')
+    .select(['state', 'payload'])
+    .where((eb) => eb.or([eb('inbox_id', '=', row.id), ...(row.turn_id === null ? [] : [eb('turn_id', '=', row.turn_id)])]))
+    .orderBy('id')
+    .execute();
+  const turn = await findTurn(db, row.turn_id);
+  const words = sent.map(({ payload }) => (JSON.parse(payload) as Delivery).message.text);
+  return {
+    state: row.state,
+    reason: row.reason,
+    sessionId: turn?.sessionId ?? row.session_id,
+    turn,
+    answer: turn === undefined || row.turn_id === null ? words.join('\n') : await lastWords(db, turn.sessionId, row.turn_id),
+    open: sent.filter(({ state }) => state === 'pending' || state === 'sending' || state === 'unknown').length,
+  };
+};
