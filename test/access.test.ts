@@ -47,7 +47,7 @@ describe('somebody who is not let in', { concurrency: true }, () => {
     assert.equal(world.telegram.log.filter((call) => call.method === 'getFile' || call.method === 'answerCallbackQuery').length, 0);
   });
 
-  test('is told in a direct chat how to be let in, at most once a day, also after a restart', async () => {
+  test('is told in a direct chat how to be let in, now and then, also after a restart', async () => {
     await using world = await newWorld();
     {
       await using inside = await startInside(world);

@@ -11,12 +11,15 @@ const waiting = async ({ store }: Pick<Inside, 'store'>): Promise<readonly strin
 
 const stored = (inside: Inside, count: number) => until(async () => (await inboxRows(inside.store)).length >= count, `${count} messages to be stored`);
 
+const person = { id: 7, is_bot: false, first_name: 'Person 7' };
+const direct = { id: 7, type: 'private', first_name: 'Person 7' };
+
 /** A photo of person 7 as a part of an album, on the wire. */
 const albumPart = (id: number, caption?: string) => ({
   message: {
     message_id: id,
-    from: { id: 7, is_bot: false, first_name: 'Person 7' },
-    chat: { id: 7, type: 'private', first_name: 'Person 7' },
+    from: person,
+    chat: direct,
     date: Math.floor(Date.now() / 1000),
     media_group_id: 'album-1',
     photo: [{ file_id: 'file_1', file_unique_id: 'u1', width: 800, height: 600, file_size: 4 }],
@@ -149,15 +152,18 @@ describe('a busy conversation', { concurrency: true }, () => {
     test('a text that the client has split is one message, also when the process is killed before the rest came', async () => {
       await using world = await newWorld(mode('queue'));
       const [head, tail] = ['a'.repeat(4090), 'and the rest'];
+      // Sent in the same moment, whenever they arrive.
+      const date = Math.floor(Date.now() / 1000);
+      const piece = (message_id: number, text: string) => ({ message: { message_id, from: person, chat: direct, date, text } });
       {
         await using first = await startOutside(world);
-        await world.say(head);
+        world.telegram.deliver(piece(9500, head));
         await until(() => peek(world, async (store) => (await inboxRows(store)).length === 1), 'the first piece to be stored');
         await first.kill();
       }
       // Longer than a running gateway would have waited for the rest.
       await new Promise((resolve) => setTimeout(resolve, 1100));
-      await world.say(tail);
+      world.telegram.deliver(piece(9501, tail));
       await using _second = await startOutside(world);
       await until(() => world.shown().length >= 1, 'an answer');
       await peek(world, async (store) => {

@@ -102,7 +102,8 @@ describe('deliveries', { concurrency: true }, () => {
       const [, ...later] = callsTo(world.telegram, '7');
       assert.ok(later.every((call) => call.atMs - limitedMs >= 2900), `the first call came after ${(later[0]?.atMs ?? 0) - limitedMs} ms`);
       assert.deepEqual(world.shown(), ['re: hello', 're: status?']);
-      assert.deepEqual((await outboxRows(inside.store)).map((row) => [row.state, row.attempts]), [['sent', 1], ['sent', 1]]);
+      await until(async () => (await states(inside)).every(([state]) => state === 'sent'), 'the answers to be recorded');
+      assert.deepEqual((await outboxRows(inside.store)).map((row) => row.attempts), [1, 1]);
     });
 
     test('of the account silences every chat of it', async () => {

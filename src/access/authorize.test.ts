@@ -10,6 +10,7 @@ const kinds: readonly EventKind[] = ['message', 'edit', 'button', 'reaction', 'j
 const closed: AccessRules = {
   account: { allowed_users: [], allow_all_users: false, allow_bots: 'none', group_allowed_chats: [], group_allowed_users: [] },
   authenticated: false,
+  paired: false,
   allowedEverywhere: [],
   allowAllEverywhere: false,
 };
@@ -41,6 +42,8 @@ const cases: readonly Case[] = [
   { name: 'a direct chat with the id of an open group', rules: rules({ group_allowed_chats: ['7'] }), event: direct(), allowed: false, by: 'default' },
   { name: 'a person of groups, in a group', rules: rules({ group_allowed_users: ['7'] }), event: inGroup(), allowed: true, by: 'group_allowed_users of the account' },
   { name: 'a person of groups, in a direct chat', rules: rules({ group_allowed_users: ['7'] }), event: direct(), allowed: false, by: 'default' },
+  { name: 'somebody let in by a code', rules: rules({}, { paired: true }), event: direct(), allowed: true, by: 'pairing' },
+  { name: 'a bot let in by a code', rules: rules({}, { paired: true }), event: direct({ sender: bot }), allowed: false, by: 'bots' },
   { name: 'a person of every platform', rules: rules({}, { allowedEverywhere: ['7'] }), event: direct(), allowed: true, by: 'GATEWAY_ALLOWED_USERS' },
   { name: 'a gateway that is open', rules: rules({}, { allowAllEverywhere: true }), event: direct(), allowed: true, by: 'GATEWAY_ALLOW_ALL_USERS' },
   { name: 'a bot, however open the account', rules: rules({ allow_all_users: true, allowed_users: ['7'] }, { allowAllEverywhere: true }), event: direct({ sender: bot }), allowed: false, by: 'bots' },
@@ -63,8 +66,8 @@ describe('the same verdict for every kind of event', () => {
 
 test('every rule that was asked is recorded in order, and the last one decided', () => {
   const { decisions } = authorize(sampleEvent(direct()), rules({}, { allowedEverywhere: ['7'] }));
-  assert.deepEqual(decisions.map(({ verdict }) => verdict), ['no', 'no', 'no', 'no', 'no', 'no', 'allowed']);
+  assert.deepEqual(decisions.map(({ verdict }) => verdict), ['no', 'no', 'no', 'no', 'no', 'no', 'no', 'allowed']);
   const denied = authorize(sampleEvent(direct()), closed).decisions;
   assert.deepEqual(denied.at(-1), { step: 'default', verdict: 'denied' });
-  assert.equal(denied.length, 9);
+  assert.equal(denied.length, 10);
 });

@@ -6,6 +6,8 @@ export interface AccessRules {
   readonly account: Pick<AccountOptions, 'allowed_users' | 'allow_all_users' | 'allow_bots' | 'group_allowed_chats' | 'group_allowed_users'>;
   /** The platform has already proved who speaks (the page's login). */
   readonly authenticated: boolean;
+  /** The person was let in by a code. */
+  readonly paired: boolean;
   readonly allowedEverywhere: readonly string[];
   readonly allowAllEverywhere: boolean;
 }
@@ -42,6 +44,7 @@ const order: readonly Rule[] = [
   { step: 'group_allowed_chats of the account', decide: (event, { account }) => allowIf(event.chat.type !== 'dm' && account.group_allowed_chats.includes(event.chat.id)) },
   { step: 'allowed_users of the account', decide: (event, { account }) => allowIf(isListed(event, account.allowed_users)) },
   { step: 'group_allowed_users of the account', decide: (event, { account }) => allowIf(event.chat.type !== 'dm' && isListed(event, account.group_allowed_users)) },
+  { step: 'pairing', decide: (_event, rules) => allowIf(rules.paired) },
   { step: 'GATEWAY_ALLOWED_USERS', decide: (event, rules) => allowIf(isListed(event, rules.allowedEverywhere)) },
   { step: 'GATEWAY_ALLOW_ALL_USERS', decide: (_event, rules) => allowIf(rules.allowAllEverywhere) },
 ];

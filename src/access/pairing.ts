@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { addPending, clearLimit, isPaired, lockPairing, pair, pendingPairings, readLimit, removeExpired, removePending, writeLimit } from '../store/pairing.ts';
+import { addPending, clearLimit, lockPairing, pair, pendingPairings, readLimit, removeExpired, removePending, writeLimit } from '../store/pairing.ts';
 import type { PendingPairing } from '../store/pairing.ts';
 import type { Writing } from '../store/store.ts';
 import { hashCode, isCode, newCode, readCode } from './pairing-code.ts';
@@ -109,6 +109,3 @@ export const redeemInvite = async (tx: Writing, person: Person, text: string): P
   await pair(tx, { ...person, approvedBy: found.userId });
   return true;
 };
-
-export const isPairedPerson = (tx: Writing, person: { account: string; userId: string; altId?: string }): Promise<boolean> =>
-  isPaired(tx, person.account, person.altId === undefined ? [person.userId] : [person.userId, person.altId]);

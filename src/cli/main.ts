@@ -4,9 +4,12 @@ import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { platforms } from '../platforms/registry.ts';
 import { chatCommand } from './chat/command.ts';
+import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import type { Terminal } from './environment.ts';
+import { explainCommand } from './explain.ts';
 import { loginCommand } from './login.ts';
+import { pairingCommand } from './pairing.ts';
 import { sessionsCommand } from './sessions.ts';
 import { sections } from './settings.ts';
 import { statusCommand } from './status.ts';
@@ -37,7 +40,7 @@ export const program = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [gatewayCommand(terminal), statusCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms })]) {
+  for (const command of [gatewayCommand(terminal), statusCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
   return all;

@@ -6,7 +6,7 @@ import { listSessions, resolveSessions } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { newestMessages, pageOfMessages } from '../store/transcripts.ts';
-import type { StoredMessage } from '../store/transcripts.ts';
+import type { ActiveMessage, StoredMessage } from '../store/transcripts.ts';
 import { json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { withStore } from './open-home.ts';
@@ -47,7 +47,7 @@ const bodyOf = (message: TranscriptMessage): string => {
   return [message.content, ...calls, ...files].filter((part) => part !== '').join('\n');
 };
 
-const printMessages = (terminal: Terminal, messages: readonly StoredMessage[]): string =>
+const printMessages = (terminal: Terminal, messages: readonly ActiveMessage[]): string =>
   messages.map(({ message, createdAtMs }) => `${paint(terminal, 'bold', heading(message))} ${paint(terminal, 'dim', new Date(createdAtMs).toISOString())}\n${bodyOf(message)}\n`).join('\n');
 
 /** Every message, undone ones included, in pages, so that a long conversation needs no more memory than a short one. */

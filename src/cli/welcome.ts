@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logins } from '../http/logins.ts';
+import { platforms } from '../platforms/registry.ts';
 import { paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import type { Config } from './settings.ts';
@@ -35,7 +36,7 @@ export const welcome = async (terminal: Terminal, at: { config: Config; home: st
     `  Accounts    ${accounts.map(({ account }) => account).join(', ')}`,
     '',
     ...(sections.model.provider === 'demo' ? [...modelHint(join(at.home, 'config.yaml')), ''] : []),
-    ...(accounts.some(({ platform }) => platform !== 'web') ? [] : [...platformHint(join(at.home, '.env')), '']),
+    ...(accounts.some(({ platform }) => platforms.find(({ name }) => name === platform)?.alwaysOn === false) ? [] : [...platformHint(join(at.home, '.env')), '']),
     'Changes to these files are taken over while it runs. Ctrl-C stops it; nothing is lost.',
     '',
   ];

@@ -1,3 +1,4 @@
+import type { CommandAccess } from '../access/command-access.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { BusyMode } from '../sessions/busy-mode.ts';
 import type { Writing } from '../store/store.ts';
@@ -19,6 +20,8 @@ export interface CommandCall {
   readonly defaultBusyMode: BusyMode;
   /** How many messages may wait in one conversation. */
   readonly queueLimit: number;
+  /** What the person may do. */
+  readonly access: CommandAccess;
 }
 
 /** One slash command. What it changes and what it answers commit together with the message that gave it. */
@@ -32,4 +35,12 @@ export interface Command {
   readonly whileRunning: 'allowed' | 'refused';
   /** Answers markdown for the chat; an empty answer says nothing. */
   run(tx: Writing, call: CommandCall): Promise<string>;
+  /** The answer may hold a secret: it is not kept once it has been shown. */
+  readonly secretAnswer?: boolean;
+}
+
+/** What the chat is told. */
+export interface CommandAnswer {
+  readonly text: string;
+  readonly secret: boolean;
 }

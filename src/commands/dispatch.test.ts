@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CommandAccess } from '../access/command-access.ts';
 import { sampleEvent, sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { insertInboxItem } from '../store/inbox.ts';
@@ -31,13 +32,16 @@ const talk = (store: Store, ...texts: readonly string[]): Promise<void> =>
     }
   });
 
+const owner: CommandAccess = { role: 'admin', mayPair: true, mayRun: () => true };
+
 /** Gives a command where the place stands now. */
 const give = (store: Store, text: string, more: Partial<CommandCall> = {}): Promise<string> =>
   store.write(async (tx) => {
     const parsed = parseCommand(text);
     assert.ok(parsed !== undefined);
     const { sessionId = 's1' } = (await boundSession(tx, sessionKey)) ?? {};
-    return dispatchCommand(tx, parsed, { inboxId: 1, event, agent: 'main', sessionKey, sessionId, lane: turnLane(sessionId), args: parsed.args, nowMs: 0, version: '1.2.3', defaultBusyMode: 'interrupt', queueLimit: 3, ...more });
+    const answer = await dispatchCommand(tx, parsed, { inboxId: 1, access: owner, event, agent: 'main', sessionKey, sessionId, lane: turnLane(sessionId), args: parsed.args, nowMs: 0, version: '1.2.3', defaultBusyMode: 'interrupt', queueLimit: 3, ...more });
+    return answer.text;
   });
 
 const wait = (store: Store, ...texts: readonly string[]): Promise<void> =>

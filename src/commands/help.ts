@@ -9,11 +9,11 @@ export const helpCommand = (all: () => readonly Command[]): Command => ({
   name: 'help',
   aliases: ['commands'],
   category: 'Info',
-  description: 'Show the commands',
+  description: 'Show the commands that you may use',
   whileRunning: 'allowed',
-  run: () => {
+  run: (_tx, call) => {
     const blocks = categories.map((category) => {
-      const lines = all().filter((command) => command.category === category).map(line);
+      const lines = all().filter((command) => command.category === category && call.access.mayRun([command.name, ...command.aliases])).map(line);
       return lines.length === 0 ? '' : `**${category}**\n${lines.join('\n')}`;
     });
     return Promise.resolve(blocks.filter((block) => block !== '').join('\n\n'));

@@ -3,6 +3,7 @@ import { busy } from './busy.ts';
 import type { Command } from './contract.ts';
 import { helpCommand } from './help.ts';
 import { newConversation } from './new.ts';
+import { pair } from './pair.ts';
 import { queue } from './queue.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
@@ -13,8 +14,9 @@ import { title } from './title.ts';
 import { undo } from './undo.ts';
 import { usage } from './usage.ts';
 import { version } from './version.ts';
+import { whoami } from './whoami.ts';
 
-export const commands: readonly Command[] = [newConversation, stop, status, queue, retry, undo, title, branch, resume, busy, helpCommand(() => commands), start, usage, version];
+export const commands: readonly Command[] = [newConversation, stop, status, queue, retry, undo, title, branch, resume, busy, pair, helpCommand(() => commands), start, usage, whoami, version];
 
 export type Resolved =
   | { readonly type: 'command'; readonly command: Command }

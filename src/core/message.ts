@@ -120,6 +120,8 @@ export interface OutboundMessage {
   readonly growing?: boolean;
   /** Delivered without a sound where the platform can. */
   readonly quiet?: boolean;
+  /** Its text is not kept once it has been shown. */
+  readonly secret?: boolean;
 }
 
 export interface SendReceipt {

@@ -16,6 +16,8 @@ export interface Outgoing {
   readonly media?: readonly OutboundMedia[];
   readonly choices?: readonly (readonly Choice[])[];
   readonly quiet?: boolean;
+  /** It holds a secret and is not kept once it has been shown. */
+  readonly secret?: boolean;
   /** The live preview that the first part replaces. */
   readonly finishes?: string;
   /** Every part is attached to the message it answers, not only the first. */
@@ -37,6 +39,7 @@ export const composeDeliveries = (platform: Platform, out: Outgoing): Delivery[]
       ...(last && out.media !== undefined && { media: out.media }),
       ...(last && out.choices !== undefined && { choices: out.choices }),
       ...(out.quiet === true && { quiet: true }),
+      ...(out.secret === true && { secret: true }),
     };
     return i === 0 && out.finishes !== undefined ? { message, finishes: out.finishes } : { message };
   });

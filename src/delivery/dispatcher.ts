@@ -8,7 +8,7 @@ import { LaneScheduler } from '../store/lane-scheduler.ts';
 import { claimLane, expediteLanes, holdLane, laneWaitMs, outLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
 import { expediteDeliveries, headOfLane, markSending, settleDelivery } from '../store/outbox.ts';
-import type { Attempt, OutboxItem, Settlement } from '../store/outbox.ts';
+import type { Attempt, Delivery, OutboxItem, Settlement } from '../store/outbox.ts';
 import { persist } from '../store/persist.ts';
 import type { Store, Writing } from '../store/store.ts';
 import type { Connections } from './connections.ts';
@@ -144,12 +144,12 @@ export class Dispatcher {
   /** What became of a call is not forgotten because the disk is full for a moment. */
   #settle(claim: Claim, record: (tx: Writing) => Promise<void>): Promise<Next> {
     const { store, clock, log } = this.#options;
-    const write = (): Promise<Next> =>
-      store.write(async (tx) => {
-        await holdLane(tx, claim, leaseMs);
-        await record(tx);
-        return this.#next(tx, claim);
-      });
+    const settleAndGoOn = async (tx: Writing): Promise<Next> => {
+      await holdLane(tx, claim, leaseMs);
+      await record(tx);
+      return this.#next(tx, claim);
+    };
+    const write = (): Promise<Next> => store.write(settleAndGoOn, { patient: true });
     return persist(write, { clock, log, signal: this.#abort.signal });
   }
 
@@ -163,6 +163,7 @@ export class Dispatcher {
       log: [...item.log, attempt],
       messageIds: [...item.messageIds, ...messageIds],
       ...(continues && { delivery: { message: { ...message, key: `${message.key}+`, text: following }, rest: others } }),
+      ...(!continues && message.secret === true && { delivery: withoutSecret(item.delivery) }),
     });
     await markAlive(tx, message.target.account, message.target.chatId);
   }
@@ -200,7 +201,9 @@ export class Dispatcher {
     const { target } = item.delivery.message;
     const log = [...item.log, attempt];
     if (verdict.type === 'fail' && verdict.deadTarget) await markDead(tx, { account: target.account, chatId: target.chatId, reason: verdict.reason });
-    await settleDelivery(tx, item.id, settlementOf(verdict, log));
+    const settlement = settlementOf(verdict, log);
+    const secret = verdict.type === 'fail' && item.delivery.message.secret === true;
+    await settleDelivery(tx, item.id, secret ? { ...settlement, delivery: withoutSecret(item.delivery) } : settlement);
   }
 
   #platform(account: string): Platform {
@@ -209,6 +212,9 @@ export class Dispatcher {
     return platform;
   }
 }
+
+/** What is left of a delivery whose text must not outlive its showing. */
+const withoutSecret = ({ message }: Delivery): Delivery => ({ message: { ...message, text: '' } });
 
 const settlementOf = (verdict: Verdict, log: readonly Attempt[]): Settlement => {
   switch (verdict.type) {

@@ -1,8 +1,11 @@
-import type { CommandCall } from '../commands/contract.ts';
+import { commandAccess } from '../access/command-access.ts';
+import type { CommandAccess } from '../access/command-access.ts';
+import type { CommandAnswer, CommandCall } from '../commands/contract.ts';
 import { dispatchCommand } from '../commands/dispatch.ts';
 import { parseCommand } from '../commands/parse.ts';
 import { newId } from '../core/ids.ts';
 import { replyTarget } from '../core/message.ts';
+import type { InboundEvent } from '../core/message.ts';
 import { parseSessionKey } from '../core/session-key.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import type { Platform } from '../platforms/contract.ts';
@@ -19,6 +22,14 @@ export interface ControlDeps extends Omit<InboxDeps, 'onControl'> {
   platform(account: string): Platform | undefined;
 }
 
+/** Decided anew when the command runs: lists may have changed since it was stored. An account that is gone gives nobody a right. */
+const accessOf = (deps: ControlDeps, event: InboundEvent): CommandAccess => {
+  const known = deps.account(event.account);
+  if (known === undefined) return { role: 'user', mayPair: false, mayRun: () => false };
+  const userIds = [event.sender.id, ...(event.sender.altId === undefined ? [] : [event.sender.altId])];
+  return commandAccess({ rules: known.common, chatType: event.chat.type, userIds, authenticated: known.platform.authenticatesSenders });
+};
+
 const callFor = (deps: ControlDeps, item: InboxItem, at: { sessionId: string; args: string }): CommandCall => ({
   inboxId: item.id,
   event: item.event,
@@ -31,12 +42,13 @@ const callFor = (deps: ControlDeps, item: InboxItem, at: { sessionId: string; ar
   version: deps.version,
   defaultBusyMode: busyModeOf(deps, { settings: {}, account: item.event.account }),
   queueLimit: deps.settings().agent.queue_limit,
+  access: accessOf(deps, item.event),
 });
 
-const answer = async (deps: ControlDeps, tx: Writing, item: InboxItem, text: string): Promise<void> => {
+const answer = async (deps: ControlDeps, tx: Writing, item: InboxItem, { text, secret }: CommandAnswer): Promise<void> => {
   const platform = deps.platform(item.event.account);
   if (platform === undefined || text === '') return;
-  await enqueueText(tx, platform, { key: `command:${item.id}`, target: replyTarget(item.event), text, inboxId: item.id });
+  await enqueueText(tx, platform, { key: `command:${item.id}`, target: replyTarget(item.event), text, secret, inboxId: item.id });
 };
 
 /** Effect, answer and inbox state of a command in one transaction: it happens once, also when the process ends in the middle. */
@@ -55,7 +67,7 @@ const carryOut = async (deps: ControlDeps, item: InboxItem): Promise<void> => {
     const errorId = newId('err', deps.clock.now());
     deps.log.error({ err: error, inbox: item.id, command: parsed?.name, error_id: errorId }, 'command.failed');
     await deps.store.write(async (tx) => {
-      if (await closeItem(tx, item.id, 'command failed')) await answer(deps, tx, item, `⚠️ That command failed (${errorId}).`);
+      if (await closeItem(tx, item.id, 'command failed')) await answer(deps, tx, item, { text: `⚠️ That command failed (${errorId}).`, secret: false });
     });
   }
 };

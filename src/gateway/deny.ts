@@ -1,3 +1,5 @@
+import { askToPair, redeemInvite } from '../access/pairing.ts';
+import type { Person } from '../access/pairing.ts';
 import { replyTarget } from '../core/message.ts';
 import type { InboundEvent } from '../core/message.ts';
 import { enqueueText } from '../delivery/compose.ts';
@@ -13,23 +15,40 @@ const withoutContent = (event: InboundEvent): InboundEvent => {
   return { ...rest, text: '', media: [] };
 };
 
-/** A stranger in a direct message is told, at most once a day, how the owner can let them in. Groups and bots get silence. */
-const strangerNotice = async (tx: Writing, arrival: Arrival, inboxId: number): Promise<void> => {
-  const { event, platform, common } = arrival;
-  if (event.chat.type !== 'dm' || event.kind !== 'message' || event.sender.isBot || common.unauthorized_dm_behavior === 'ignore') return;
-  const day = new Date(event.sentAtMs).toISOString().slice(0, 10);
-  const variable = `${platform.name.toUpperCase()}_ALLOWED_USERS`;
-  const text = `I do not know you yet, so I cannot answer. If the owner wants to let you in, they add your id \`${event.sender.id}\` to \`${variable}\`.`;
-  await enqueueText(tx, platform, { key: `stranger:${event.account}:${event.sender.id}:${day}`, target: replyTarget(event), text, inboxId });
+/** Whether a stranger gets an answer at all: only people, only where nobody else reads it, and not if the owner forbids it. */
+const mayAnswer = ({ event, common }: Arrival): boolean => event.chat.type === 'dm' && event.kind === 'message' && !event.sender.isBot && common.unauthorized_dm_behavior !== 'ignore';
+
+const personOf = ({ account, sender }: InboundEvent): Person => ({ account, userId: sender.id, userName: sender.name ?? null });
+
+/** A stranger who writes to us gets a code that an admin can approve, now and then. */
+const offerCode = async (tx: Writing, arrival: Arrival, inboxId: number): Promise<void> => {
+  const { event, platform } = arrival;
+  const code = await askToPair(tx, personOf(event));
+  if (code === undefined) return;
+  const text = [
+    `I do not know you yet. Show this code to the owner, who can let you in within an hour: \`${code}\``,
+    `They approve it with \`/pair approve ${code}\`, or with \`hermes pairing approve ${event.account} ${code}\`, or add your id \`${event.sender.id}\` to \`${platform.name.toUpperCase()}_ALLOWED_USERS\`.`,
+  ].join('\n');
+  await enqueueText(tx, platform, { key: `stranger:${inboxId}`, target: replyTarget(event), text, secret: true, inboxId });
+};
+
+const welcome = async (tx: Writing, arrival: Arrival): Promise<Outcome> => {
+  const { event, platform, verdict } = arrival;
+  const reason = 'paired by an invitation';
+  const id = await insertInboxItem(tx, { event: withoutContent(event), class: 'chat', decisions: [...verdict.decisions, { step: 'invitation', verdict: 'accepted' }], skipped: reason });
+  if (id === undefined) throw new Duplicate();
+  await enqueueText(tx, platform, { key: `paired:${id}`, target: replyTarget(event), text: '✅ You are in. Write to me as you would to a person; /help shows what I can do besides.', inboxId: id });
+  return { accepted: 'skipped', reason };
 };
 
 /** Records that somebody was not let in: counted, listed, without what they wrote. */
 export const deny = async (tx: Writing, arrival: Arrival): Promise<Outcome> => {
   const { event, verdict } = arrival;
+  if (mayAnswer(arrival) && (await redeemInvite(tx, personOf(event), event.text))) return welcome(tx, arrival);
   const reason = `denied by ${verdict.by}`;
   const id = await insertInboxItem(tx, { event: withoutContent(event), class: 'chat', decisions: verdict.decisions, skipped: reason });
   if (id === undefined) throw new Duplicate();
   await countDenial(tx, { account: event.account, userId: event.sender.id, chatId: event.chat.id, kind: event.kind, reason });
-  await strangerNotice(tx, arrival, id);
+  if (mayAnswer(arrival)) await offerCode(tx, arrival, id);
   return { accepted: 'skipped', reason };
 };

@@ -57,6 +57,8 @@ export class Gateway {
   readonly #conversations: Conversations;
   readonly #counts: GatewayMetrics;
   readonly #stop = new AbortController();
+  /** Commands that an ended process left behind come before whatever arrives now. */
+  readonly #recovered = Promise.withResolvers<void>();
   #settings: GatewaySettings;
   #maintenance: Promise<void> | undefined;
 
@@ -81,7 +83,10 @@ export class Gateway {
       log,
       home: options.home,
       mediaFolder,
-      accept: (event) => acceptEvent(inbox, event),
+      accept: async (event) => {
+        await this.#recovered.promise;
+        return acceptEvent(inbox, event);
+      },
       onUsable: (account) => void this.#onUsable(account),
       onConnected: (account, adapter) => void this.#publishMenu(account, adapter),
     });
@@ -157,8 +162,9 @@ export class Gateway {
       await holdAgain(tx);
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
-    await this.#control.recover();
     await this.#accounts.configure(config);
+    await this.#control.recover();
+    this.#recovered.resolve();
     this.#dispatcher.start();
     this.#conversations.start();
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });

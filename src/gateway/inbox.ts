@@ -1,7 +1,9 @@
 import { authorize } from '../access/authorize.ts';
+import type { AccessRules, Verdict } from '../access/authorize.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Accepted } from '../platforms/contract.ts';
 import { isKnownEvent } from '../store/inbox.ts';
+import { isPaired } from '../store/pairing.ts';
 import type { Writing } from '../store/store.ts';
 import { admit } from './admit.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
@@ -27,18 +29,29 @@ export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promi
   const event = withButtonText(arrived);
   const known = deps.account(event.account);
   if (known === undefined) throw new Error(`an event arrived for ${event.account}, which is not configured`);
-  const { access } = deps.settings();
-  const verdict = authorize(event, {
-    account: known.common,
-    authenticated: known.platform.authenticatesSenders,
-    allowedEverywhere: access.allowed_users,
-    allowAllEverywhere: access.allow_all_users,
-  });
+  const verdict = await judge(deps, event, known);
   const arrival: Arrival = { event, ...known, verdict };
   if (!verdict.allowed) return settle(deps, arrival, (tx) => deny(tx, arrival));
   const reason = irrelevance(event);
   if (reason !== undefined) return report(deps, event, { accepted: 'skipped', reason });
   return settle(deps, arrival, (tx) => admit(deps, tx, arrival));
+};
+
+/** The store is asked about pairing only for people whom no list has let in. */
+const judge = async (deps: InboxDeps, event: InboundEvent, known: Pick<Arrival, 'platform' | 'common'>): Promise<Verdict> => {
+  const { access } = deps.settings();
+  const rules: AccessRules = {
+    account: known.common,
+    authenticated: known.platform.authenticatesSenders,
+    paired: false,
+    allowedEverywhere: access.allowed_users,
+    allowAllEverywhere: access.allow_all_users,
+  };
+  const verdict = authorize(event, rules);
+  if (verdict.allowed) return verdict;
+  const { id, altId } = event.sender;
+  const paired = await deps.store.read((db) => isPaired(db, event.account, altId === undefined ? [id] : [id, altId]));
+  return paired ? authorize(event, { ...rules, paired }) : verdict;
 };
 
 const report = (deps: InboxDeps, event: InboundEvent, outcome: Outcome): Accepted => {

@@ -48,6 +48,7 @@ export const prepared = <Values extends object, Row>(build: (db: Reading, values
     }
     const { query: node, queryId, sql: text } = query;
     const parameters = query.parameters.map((parameter) => (parameter instanceof Slot ? valueOf(parameter, db, values) : parameter));
-    return db.q.executeQuery<Row>({ query: node, queryId, sql: text, parameters });
+    const ready: CompiledQuery<Row> = { query: node, queryId, sql: text, parameters };
+    return db.run === undefined ? db.q.executeQuery(ready) : db.run(ready);
   };
 };

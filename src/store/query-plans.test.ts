@@ -11,7 +11,7 @@ import { laneFacts, laneWaitMs, readyLanes, stopCounts } from './lanes.ts';
 import { failedDeliveries, hasOpenDeliveries, headOfLane } from './outbox.ts';
 import type { Tables } from './schema.ts';
 import { bindingsOf, boundSession, findSession } from './sessions.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
+import { SqliteConnection, sqliteDialect } from './sqlite-dialect.ts';
 import type { Engine, Reading, Store } from './store.ts';
 import { lastUserMessage, newestMessages, pageOfMessages } from './transcripts.ts';
 import { runningTurns, unfinishedTurn } from './turns.ts';
@@ -66,7 +66,7 @@ interface Explained {
 const explainSqlite = (path: string): Explained => {
   const db = new DatabaseSync(path, { readOnly: true });
   const queries: CompiledQuery[] = [];
-  const q = new Kysely<Tables>({ dialect: sqliteDialect(db, { transactionsOnly: false }), log: (event) => void queries.push(event.query) });
+  const q = new Kysely<Tables>({ dialect: sqliteDialect(new SqliteConnection(db, { transactionsOnly: false })), log: (event) => void queries.push(event.query) });
   return {
     reading: { engine: 'sqlite', q, now: sql<number>`${1}`, nowMs: 1 },
     queries,

@@ -35,14 +35,14 @@ export const sqliteError = (error: unknown): StoreError => {
 };
 
 /** One connection to one file. Statements are prepared once. */
-class Connection implements DatabaseConnection {
+export class SqliteConnection implements DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #transactionsOnly: boolean;
   readonly #statements = new Map<string, Prepared>();
 
-  constructor(db: DatabaseSync, transactionsOnly: boolean) {
+  constructor(db: DatabaseSync, options: { transactionsOnly: boolean }) {
     this.#db = db;
-    this.#transactionsOnly = transactionsOnly;
+    this.#transactionsOnly = options.transactionsOnly;
   }
 
   executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -85,8 +85,7 @@ class Connection implements DatabaseConnection {
 }
 
 /** Kysely over an open `node:sqlite` database. Transactions are the store's, so the driver's own are refused. */
-export const sqliteDialect = (db: DatabaseSync, options: { transactionsOnly: boolean }): Dialect => {
-  const connection = new Connection(db, options.transactionsOnly);
+export const sqliteDialect = (connection: SqliteConnection): Dialect => {
   const refuse = (): Promise<never> => Promise.reject(new StoreError('failed', 'transactions are opened by Store.write'));
   const driver: Driver = {
     init: () => Promise.resolve(),

@@ -5,7 +5,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { InFlight } from './in-flight.ts';
 import type { Tables } from './schema.ts';
-import { sqliteDialect, sqliteError } from './sqlite-dialect.ts';
+import { SqliteConnection, sqliteDialect, sqliteError } from './sqlite-dialect.ts';
 import { openForReading, openForWriting } from './sqlite-file.ts';
 import type { Channel, ListenWhen, Reading, Store, WriteOptions, Writing } from './store.ts';
 
@@ -47,8 +47,8 @@ export class SqliteStore implements Store {
   readonly #commit: StatementSync;
   readonly #savepoint: StatementSync;
   readonly #release: StatementSync;
-  readonly #writing: Kysely<Tables>;
-  readonly #reading: Kysely<Tables>;
+  readonly #writing: Queries;
+  readonly #reading: Queries;
   readonly #clock: Clock;
   readonly #emitter = new EventEmitter();
   /** Listeners that are told before the commit. */
@@ -67,8 +67,8 @@ export class SqliteStore implements Store {
     this.#commit = prepareStep(this.#writer, 'commit');
     this.#savepoint = prepareStep(this.#writer, 'savepoint job');
     this.#release = prepareStep(this.#writer, 'release job');
-    this.#writing = new Kysely<Tables>({ dialect: sqliteDialect(this.#writer, { transactionsOnly: true }) });
-    this.#reading = new Kysely<Tables>({ dialect: sqliteDialect(this.#reader, { transactionsOnly: false }) });
+    this.#writing = queriesOver(new SqliteConnection(this.#writer, { transactionsOnly: true }));
+    this.#reading = queriesOver(new SqliteConnection(this.#reader, { transactionsOnly: false }));
     this.#clock = options.clock;
     this.#onNotify = options.onNotify;
     this.#emitter.setMaxListeners(0);
@@ -77,7 +77,7 @@ export class SqliteStore implements Store {
 
   read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(closedError());
-    return this.#reads.add(work({ engine: 'sqlite', q: this.#reading, ...this.#now() }));
+    return this.#reads.add(work({ engine: 'sqlite', ...this.#reading, ...this.#now() }));
   }
 
   write<T>(work: (writing: Writing) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -127,7 +127,7 @@ export class SqliteStore implements Store {
         failure = undefined;
         this.#savepoint.run();
         try {
-          outcome = { value: await work({ engine: 'sqlite', q: this.#writing, ...this.#now(), notify }) };
+          outcome = { value: await work({ engine: 'sqlite', ...this.#writing, ...this.#now(), notify }) };
           this.#release.run();
         } catch (error) {
           failure = error;
@@ -217,6 +217,13 @@ export class SqliteStore implements Store {
     }
   }
 }
+
+type Queries = Required<Pick<Reading, 'q' | 'run'>>;
+
+const queriesOver = (connection: SqliteConnection): Queries => ({
+  q: new Kysely<Tables>({ dialect: sqliteDialect(connection) }),
+  run: (query) => connection.executeQuery(query),
+});
 
 /** `run` reports the number of the last row, which may be larger than a JavaScript number. */
 const prepareStep = (db: DatabaseSync, step: string): StatementSync => {

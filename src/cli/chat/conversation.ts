@@ -25,8 +25,6 @@ export interface Conversation {
   readonly shown: ReadonlyMap<string, string>;
   /** The question that a bare number answers. */
   readonly question: { readonly messageId: string; readonly choices: readonly Choice[] } | undefined;
-  /** Until when the agent is said to be at work. */
-  readonly busyUntilMs: number;
 }
 
 export interface Step {
@@ -40,7 +38,7 @@ export interface Context {
   isOwn(id: string): boolean;
 }
 
-export const newConversation: Conversation = { cursor: undefined, live: [], shown: new Map(), question: undefined, busyUntilMs: 0 };
+export const newConversation: Conversation = { cursor: undefined, live: [], shown: new Map(), question: undefined };
 
 const rememberedAnswers = 200;
 
@@ -116,7 +114,7 @@ const takeActivity = (conversation: Conversation, { activity }: ActivityFrame, n
     case 'retrying':
       return { conversation, print: [{ type: 'notice', text: `↻ ${activity.reason}; trying again in ${seconds(activity.delayMs)} (attempt ${activity.attempt})` }] };
     case 'end':
-      return flush(quiet({ ...conversation, busyUntilMs: 0, live: conversation.live.filter((item) => item.type === 'growing' || item.done !== undefined) }));
+      return flush(quiet({ ...conversation, live: conversation.live.filter((item) => item.type === 'growing' || item.done !== undefined) }));
     default:
       return activity satisfies never;
   }
@@ -131,16 +129,15 @@ export const receive = (conversation: Conversation, frame: ServerFrame, context:
     }
     case 'live':
       return quiet(grow(conversation, frame.id, (text) => text.slice(0, frame.at) + frame.text));
-    case 'typing':
-      return quiet({ ...conversation, busyUntilMs: context.nowMs + frame.forMs });
     case 'notice':
       return { conversation, print: [{ type: 'notice', text: frame.text }] };
     case 'activity':
       return takeActivity(conversation, frame, context.nowMs);
     // A gateway that has restarted knows nothing of what was live before.
     case 'welcome':
-      return quiet({ ...conversation, live: [], busyUntilMs: 0 });
+      return quiet({ ...conversation, live: [] });
     case 'ready':
+    case 'typing':
     case 'accepted':
     case 'refused':
     case 'goodbye':

@@ -29,7 +29,7 @@ export class Core {
   readonly #socket: string | undefined;
   #host: Host | undefined;
   #attached: Store | undefined;
-  /** Whoever served us last was a gateway in its own right; it comes back by itself, and must find the home free. */
+  /** Who served us last was a gateway in its own right; it comes back by itself, and must find the home free. */
   #wasGateway = false;
 
   static async open(terminal: Terminal): Promise<Core> {
@@ -65,10 +65,13 @@ export class Core {
 
   /** Where the gateway is reached now. When a terminal that hosted it has left, this one takes its place. */
   async path(): Promise<string> {
-    const hasPid = existsSync(join(this.home, 'gateway.pid'));
-    if (this.#host === undefined && !hasPid && !this.#wasGateway) await this.#tryToHost();
-    this.#wasGateway ||= hasPid;
+    if (this.#host === undefined && !this.#wasGateway) await this.#tryToHost();
     return attachPath({ home: this.home, account: this.account, socket: this.#socket, platform: process.platform, temporary: tmpdir(), userId: process.getuid?.() ?? 0 });
+  }
+
+  /** Somebody serves us now. */
+  connected(): void {
+    this.#wasGateway = existsSync(join(this.home, 'gateway.pid'));
   }
 
   async close(): Promise<void> {

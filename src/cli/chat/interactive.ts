@@ -83,6 +83,8 @@ export class InteractiveChat implements Front {
     const onExit = (): void => this.#release('nobody');
     const leave = (): void => this.#left.resolve();
     output.on('resize', onResize);
+    // The window is gone: there is nobody left to show anything to.
+    output.on('error', leave);
     process.on('SIGCONT', onContinue);
     process.once('exit', onExit);
     for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, leave);

@@ -26,7 +26,7 @@ export interface LinkOptions {
   onState(state: LinkState): void;
 }
 
-const waits = { baseMs: 100, capMs: 3_000 };
+const waits = { baseMs: 25, capMs: 3_000 };
 const resendMs = 1_000;
 
 /**
@@ -53,7 +53,7 @@ export class Link {
     while (!signal.aborted) {
       const goodbye = await this.#once();
       if (signal.aborted) return;
-      if (goodbye?.code === 'version' || goodbye?.code === 'full') {
+      if (goodbye !== undefined && goodbye.code !== 'stopping') {
         this.#options.onState({ type: 'refused', reason: goodbye.reason });
         return;
       }

@@ -29,7 +29,7 @@ export interface QueryResult {
   readonly error: string | null;
 }
 
-const lookEveryMs = 250;
+const lookEveryMs = 50;
 const acceptMs = 60_000;
 /** How long a stopped turn may take to end. */
 const stopMs = 3_000;

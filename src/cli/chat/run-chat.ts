@@ -24,7 +24,7 @@ const openFront = async (terminal: Terminal, core: Core, opened: OpenedWindow, r
 };
 
 const greeting = (terminal: Terminal, core: Core): string => {
-  const where = core.isHost ? 'No gateway runs here, so this terminal hosts one while it is open' : 'Attached to the gateway';
+  const where = core.isHost ? 'no gateway runs, hosting one here' : 'attached to the gateway';
   return `Hermes ${terminal.version} · ${where} · /help`;
 };
 
@@ -44,10 +44,11 @@ export const runChat = async (terminal: Terminal, run: ChatRun): Promise<void> =
     const opened = await openWindow(core.store, core.account, run.wish);
     const chat = await openFront(terminal, core, opened, run);
     if (process.stdin.isTTY) chat.print({ type: 'notice', text: greeting(terminal, core) });
+    if (run.wish.continue === true && opened.session === undefined) chat.print({ type: 'notice', text: 'There is no earlier conversation; this is a new one.' });
     if (opened.session !== undefined) chat.print(await recapOf(core.store, opened.session, run.clock.now()));
     await chat.run();
     const words = process.stdin.isTTY ? farewell(chat, core) : undefined;
-    if (words !== undefined) terminal.write(`${words}\n`);
+    if (words !== undefined) terminal.write(`\n${words}\n`);
   } finally {
     await core.close();
   }

@@ -1,7 +1,8 @@
 import { parseCommand } from '../../commands/parse.ts';
-import { StoreError } from '../../core/errors.ts';
+import { ConfigError, StoreError } from '../../core/errors.ts';
 import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { maxInboundLength } from '../../platforms/local/client.ts';
 import type { ServerFrame } from '../../platforms/local/client.ts';
 import { newConversation, receive } from './conversation.ts';
 import type { Conversation, Printed } from './conversation.ts';
@@ -68,7 +69,7 @@ export class ChatSession {
   async run(): Promise<void> {
     const ticking = this.#tick();
     await Promise.race([this.#link.run(), this.#broken.promise]);
-    if (this.#linkState.type === 'refused') throw new Error(this.#linkState.reason);
+    if (this.#linkState.type === 'refused') throw new ConfigError(`The gateway does not take this terminal: ${this.#linkState.reason}.`);
     await ticking;
   }
 
@@ -103,7 +104,8 @@ export class ChatSession {
 
   /** Says it, or keeps it until the gateway is there. */
   say(text: string, options: { readonly silent?: boolean } = {}): string {
-    const id = this.#link.say(text);
+    const id = this.#link.say(text.slice(0, maxInboundLength));
+    if (text.length > maxInboundLength) this.#options.front.print({ type: 'notice', text: `Only the first ${maxInboundLength} characters were sent; a message cannot be longer.` });
     this.#own.add(id);
     if (options.silent !== true) this.#options.front.print({ type: 'said', text });
     if (parseCommand(text)?.name === 'resume') this.#recapAfter = this.#situation?.session?.id ?? '';
@@ -148,7 +150,10 @@ export class ChatSession {
     const { front, clock } = this.#options;
     if (state.type === 'away' && this.#linkState.type === 'connected') this.#awaySinceMs = clock.now();
     if (state.type === 'connected' && this.#toldAway) front.print({ type: 'notice', text: 'The gateway is back.' });
-    if (state.type === 'connected') this.#toldAway = false;
+    if (state.type === 'connected') {
+      this.#toldAway = false;
+      this.#options.core.connected();
+    }
     this.#linkState = state;
     front.changed();
   }

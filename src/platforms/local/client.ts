@@ -5,7 +5,7 @@ import { protocolVersion } from './wire.ts';
 import type { ClientFrame, ServerFrame } from './wire.ts';
 
 export { attachPath } from './socket-place.ts';
-export type { SocketQuery } from './socket-place.ts';
+export { maxInboundLength } from './wire.ts';
 export type { ActivityFrame, ClientFrame, EntryFrame, LocalEntry, LocalFile, ServerFrame } from './wire.ts';
 
 /** One attachment of a terminal to a gateway. */
