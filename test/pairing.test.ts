@@ -15,7 +15,7 @@ test('a stranger gets a code, a listed person approves it, and the stranger is h
     assert.equal(code.length, 8);
     await world.say(`/pair approve ${code.toLowerCase()}`);
     await until(() => world.shown().length === 1, 'the approval');
-    assert.match(world.shown()[0] ?? '', /^✅ 99 Grace may talk to me on telegram now/);
+    assert.match(world.shown()[0] ?? '', /^✅ 99 Grace \(telegram\) may talk to me now/);
     const kept = await inside.store.read((db) => db.q.selectFrom('outbox').select('payload').execute());
     assert.ok(!JSON.stringify(kept).includes(code), 'a code that was shown is not kept');
     assert.ok(!inside.logLines.some((line) => line.includes(code)), 'no code in the log');

@@ -7,6 +7,8 @@ export type Role = 'user' | 'admin';
 
 export interface CommandAccess {
   readonly role: Role;
+  /** Proved by the platform to be the owner, who decides for every account. */
+  readonly isOwner: boolean;
   /** Whether this person may let others in. */
   readonly mayPair: boolean;
   /** `names` are a command's name and its aliases. */
@@ -32,12 +34,12 @@ const anyOf = (ids: readonly string[], list: readonly string[]): boolean => ids.
  * Without a list, only people whom the owner has named by id may let others in.
  */
 export const commandAccess = ({ rules, chatType, userIds, authenticated }: Commander): CommandAccess => {
-  if (authenticated) return { role: 'admin', mayPair: true, mayRun: () => true };
+  if (authenticated) return { role: 'admin', isOwner: true, mayPair: true, mayRun: () => true };
   const inPrivate = chatType === 'dm';
   const admins = inPrivate ? rules.allow_admin_from : rules.group_allow_admin_from;
-  if (admins === undefined) return { role: 'user', mayPair: anyOf(userIds, rules.allowed_users), mayRun: () => true };
-  if (anyOf(userIds, admins)) return { role: 'admin', mayPair: true, mayRun: () => true };
+  if (admins === undefined) return { role: 'user', isOwner: false, mayPair: anyOf(userIds, rules.allowed_users), mayRun: () => true };
+  if (anyOf(userIds, admins)) return { role: 'admin', isOwner: false, mayPair: true, mayRun: () => true };
   const listed = inPrivate ? (rules.user_allowed_commands ?? rules.group_user_allowed_commands) : rules.group_user_allowed_commands;
   const allowed = [...floor, ...(listed ?? [])];
-  return { role: 'user', mayPair: false, mayRun: (names) => anyOf(names, allowed) };
+  return { role: 'user', isOwner: false, mayPair: false, mayRun: (names) => anyOf(names, allowed) };
 };

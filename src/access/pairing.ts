@@ -6,6 +6,9 @@ import { hashCode, isCode, newCode, readCode } from './pairing-code.ts';
 
 export const pairingRules = { lifeMs: 3_600_000, askAgainMs: 600_000, maxPending: 3, maxFailures: 5, lockMs: 3_600_000 } as const;
 
+/** An invitation by the owner: good on whichever account it is sent to. */
+export const anyAccount = '*';
+
 export interface Person {
   readonly account: string;
   readonly userId: string;
@@ -66,13 +69,22 @@ const approve = async (tx: Writing, found: PendingPairing, approvedBy: string): 
   return { type: 'approved', person };
 };
 
+export interface ApprovalAttempt {
+  /** Where it is made; its wrong codes are counted there. */
+  readonly account: string;
+  readonly text: string;
+  readonly approvedBy: string;
+  /** The owner decides about requests on every account. */
+  readonly everywhere?: boolean;
+}
+
 /** Lets in whoever was given this code. Wrong codes lock the account's approvals for a while. */
-export const approveCode = async (tx: Writing, attempt: { account: string; text: string; approvedBy: string }): Promise<Approval> => {
+export const approveCode = async (tx: Writing, attempt: ApprovalAttempt): Promise<Approval> => {
   await lockPairing(tx, attempt.account);
   const failures = await readLimit(tx, failuresOf(attempt.account));
   if (failures.count >= pairingRules.maxFailures && failures.leftMs > 0) return { type: 'locked', forMs: failures.leftMs };
   const code = readCode(attempt.text);
-  const pending = await pendingPairings(tx, { account: attempt.account, kind: 'request', lifeMs: pairingRules.lifeMs });
+  const pending = await pendingPairings(tx, { ...(attempt.everywhere !== true && { account: attempt.account }), kind: 'request', lifeMs: pairingRules.lifeMs });
   const found = code === undefined ? undefined : pending.find((candidate) => isCode(candidate, code));
   if (found === undefined) {
     const count = failures.leftMs > 0 ? failures.count + 1 : 1;
@@ -99,12 +111,13 @@ export const redeemInvite = async (tx: Writing, person: Person, text: string): P
   await lockPairing(tx, person.account);
   const guesses = await readLimit(tx, guessesOf(person));
   if (guesses.count >= pairingRules.maxFailures && guesses.leftMs > 0) return false;
-  const pending = await pendingPairings(tx, { account: person.account, kind: 'invite', lifeMs: pairingRules.lifeMs });
-  const found = pending.find((candidate) => isCode(candidate, code));
+  const pending = await pendingPairings(tx, { kind: 'invite', lifeMs: pairingRules.lifeMs });
+  const found = pending.find(({ account, ...kept }) => (account === person.account || account === anyAccount) && isCode(kept, code));
   if (found === undefined) {
     await writeLimit(tx, guessesOf(person), { count: guesses.leftMs > 0 ? guesses.count + 1 : 1, forMs: pairingRules.lockMs });
     return false;
   }
+  await lockPairing(tx, found.account);
   await removePending(tx, [found.id]);
   await pair(tx, { ...person, approvedBy: found.userId });
   return true;

@@ -5,6 +5,7 @@ import { ConfigError, StoreError } from '../core/errors.ts';
 import { platforms } from '../platforms/registry.ts';
 import { chatCommand } from './chat/command.ts';
 import { completionCommand } from './completion.ts';
+import { accessCommand } from './access.ts';
 import { configCommand } from './config.ts';
 import type { Terminal } from './environment.ts';
 import { explainCommand } from './explain.ts';
@@ -40,7 +41,7 @@ export const program = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [gatewayCommand(terminal), statusCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
+  for (const command of [gatewayCommand(terminal), statusCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
   return all;

@@ -17,7 +17,8 @@ const platformHint = (file: string): readonly string[] => [
   `${file}:`,
   '',
   '  TELEGRAM_BOT_TOKEN=<token>',
-  '  TELEGRAM_ALLOWED_USERS=<your id>',
+  '',
+  'then write to your bot and approve the code it gives you, on the page: /pair approve CODE',
 ];
 
 /** What a newcomer sees: where to go, and what to do next. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CommandAccess } from '../access/command-access.ts';
+import { askToPair } from '../access/pairing.ts';
 import { sampleEvent, sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { insertInboxItem } from '../store/inbox.ts';
@@ -32,7 +33,7 @@ const talk = (store: Store, ...texts: readonly string[]): Promise<void> =>
     }
   });
 
-const owner: CommandAccess = { role: 'admin', mayPair: true, mayRun: () => true };
+const owner: CommandAccess = { role: 'admin', isOwner: true, mayPair: true, mayRun: () => true };
 
 /** Gives a command where the place stands now. */
 const give = (store: Store, text: string, more: Partial<CommandCall> = {}): Promise<string> =>
@@ -216,5 +217,25 @@ eachStore((_engine, open) => {
     assert.match(await give(store, '/busy'), /`queue`/);
     assert.match(await give(store, '/busy never'), /none of interrupt, queue, steer/);
     assert.equal((await store.read((db) => findSession(db, 's1')))?.settings.busyMode, 'queue');
+  });
+});
+
+eachStore((_engine, open) => {
+  test('/pair approve on a surface of the owner lets in people of every account; elsewhere only those of its own', async () => {
+    const { store } = await open();
+    await begin(store);
+    const code = await store.write((tx) => askToPair(tx, { account: 'telegram@work', userId: '99', userName: 'Grace' }));
+    const admin: CommandAccess = { ...owner, isOwner: false };
+    assert.equal(await give(store, `/pair approve ${code}`, { access: admin }), 'No open request has that code.');
+    assert.equal(await give(store, `/pair approve ${code}`), '✅ `99` Grace (telegram@work) may talk to me now.');
+    assert.match(await give(store, '/pair list'), /Let in by a code:\n- `99` Grace \(telegram@work\)/);
+    assert.match(await give(store, '/pair revoke 99'), /may not talk to me any more/);
+    assert.match(await give(store, '/pair list'), /Nobody was let in by a code/);
+  });
+
+  test('/pair is refused to whoever may not let others in', async () => {
+    const { store } = await open();
+    await begin(store);
+    assert.equal(await give(store, '/pair', { access: { role: 'user', isOwner: false, mayPair: false, mayRun: () => true } }), '⛔ Only admins may let others in.');
   });
 });

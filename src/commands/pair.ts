@@ -1,23 +1,30 @@
-import { approveCode, invite, pairingRules } from '../access/pairing.ts';
+import { anyAccount, approveCode, invite, pairingRules } from '../access/pairing.ts';
 import { listPaired, pendingPairings, unpair } from '../store/pairing.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 
 const usage = 'Usage: /pair makes a code for somebody; /pair approve CODE lets in who showed you theirs; /pair list; /pair revoke ID';
 
-const named = (person: { readonly userId: string; readonly userName: string | null }): string => `\`${person.userId}\`${person.userName === null ? '' : ` ${person.userName}`}`;
+interface Named {
+  readonly account: string;
+  readonly userId: string;
+  readonly userName: string | null;
+}
+
+const named = (person: Named): string => `\`${person.userId}\`${person.userName === null ? '' : ` ${person.userName}`} (${person.account})`;
 
 const makeInvitation = async (tx: Writing, call: CommandCall): Promise<string> => {
-  const { account, sender } = call.event;
+  const { sender } = call.event;
+  const account = call.access.isOwner ? anyAccount : call.event.account;
   const code = await invite(tx, { account, userId: sender.id, userName: sender.name ?? null });
-  return `Code: \`${code}\`\nWhoever sends it to me in a direct message on ${account} within an hour is let in. It works once.`;
+  return `Code: \`${code}\`\nWhoever sends it to me in a direct message${account === anyAccount ? '' : ` on ${account}`} within an hour is let in. It works once.`;
 };
 
 const approve = async (tx: Writing, call: CommandCall, text: string): Promise<string> => {
-  const approval = await approveCode(tx, { account: call.event.account, text, approvedBy: call.event.sender.id });
+  const approval = await approveCode(tx, { account: call.event.account, text, approvedBy: call.event.sender.id, everywhere: call.access.isOwner });
   switch (approval.type) {
     case 'approved':
-      return `✅ ${named(approval.person)} may talk to me on ${approval.person.account} now.`;
+      return `✅ ${named(approval.person)} may talk to me now.`;
     case 'unknown':
       return 'No open request has that code.';
     case 'locked':
@@ -27,13 +34,22 @@ const approve = async (tx: Writing, call: CommandCall, text: string): Promise<st
   }
 };
 
-const list = async (tx: Writing, account: string): Promise<string> => {
-  const pending = await pendingPairings(tx, { account, kind: 'request', lifeMs: pairingRules.lifeMs });
-  const paired = (await listPaired(tx)).filter((person) => person.account === account);
+const list = async (tx: Writing, call: CommandCall): Promise<string> => {
+  const { isOwner } = call.access;
+  const { account } = call.event;
+  const pending = await pendingPairings(tx, { ...(!isOwner && { account }), kind: 'request', lifeMs: pairingRules.lifeMs });
+  const paired = (await listPaired(tx)).filter((person) => isOwner || person.account === account);
   return [
     pending.length === 0 ? 'Nobody is asking to be let in.' : `Asking to be let in:\n${pending.map((request) => `- ${named(request)}`).join('\n')}`,
     paired.length === 0 ? 'Nobody was let in by a code.' : `Let in by a code:\n${paired.map((person) => `- ${named(person)}`).join('\n')}`,
   ].join('\n\n');
+};
+
+const revoke = async (tx: Writing, call: CommandCall, userId: string): Promise<string> => {
+  const paired = (await listPaired(tx)).filter((person) => person.userId === userId && (call.access.isOwner || person.account === call.event.account));
+  for (const { account } of paired) await unpair(tx, account, userId);
+  if (paired.length === 0) return `\`${userId}\` was not let in by a code.`;
+  return `\`${userId}\` may not talk to me any more, unless a list in the configuration says so.`;
 };
 
 export const pair: Command = {
@@ -53,10 +69,9 @@ export const pair: Command = {
       case 'approve':
         return subject === '' ? usage : approve(tx, call, subject);
       case 'list':
-        return list(tx, call.event.account);
+        return list(tx, call);
       case 'revoke':
-        if (subject === '') return usage;
-        return (await unpair(tx, call.event.account, subject)) ? `\`${subject}\` may not talk to me any more, unless a list in the configuration says so.` : `\`${subject}\` was not let in by a code.`;
+        return subject === '' ? usage : revoke(tx, call, subject);
       default:
         return usage;
     }

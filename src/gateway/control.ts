@@ -25,7 +25,7 @@ export interface ControlDeps extends Omit<InboxDeps, 'onControl'> {
 /** Decided anew when the command runs: lists may have changed since it was stored. An account that is gone gives nobody a right. */
 const accessOf = (deps: ControlDeps, event: InboundEvent): CommandAccess => {
   const known = deps.account(event.account);
-  if (known === undefined) return { role: 'user', mayPair: false, mayRun: () => false };
+  if (known === undefined) return { role: 'user', isOwner: false, mayPair: false, mayRun: () => false };
   const userIds = [event.sender.id, ...(event.sender.altId === undefined ? [] : [event.sender.altId])];
   return commandAccess({ rules: known.common, chatType: event.chat.type, userIds, authenticated: known.platform.authenticatesSenders });
 };

@@ -10,8 +10,7 @@ const modelSetup = `model:
   default: gpt-5-mini
   base_url: https://api.openai.com/v1`;
 
-const telegramSetup = `TELEGRAM_BOT_TOKEN=your-token
-TELEGRAM_ALLOWED_USERS=your-id`;
+const telegramSetup = `TELEGRAM_BOT_TOKEN=your-token`;
 
 /** What an empty conversation says: what to try, and how to go on from the demo. */
 export const Welcome = ({ session, chat }: { readonly session: Session; readonly chat: string }): VNode => (
@@ -46,7 +45,7 @@ export const Welcome = ({ session, chat }: { readonly session: Session; readonly
           Get a token from <b>@BotFather</b> and put it into <code>~/.hermes/.env</code>
         </p>
         <CodeBlock language="sh" code={telegramSetup} />
-        <p>Then write to your bot. If you do not know your id, leave that line out at first: the bot tells you.</p>
+        <p>Then write to your bot. It does not know you yet and answers with a code; approve it here with <code>/pair approve CODE</code>.</p>
       </details>
     </div>
   </section>

@@ -35,10 +35,9 @@ OPENAI_API_KEY=your-key
 
 \`\`\`sh
 TELEGRAM_BOT_TOKEN=your-token
-TELEGRAM_ALLOWED_USERS=your-id
 \`\`\`
 
-3. Write to your bot. If you do not know your id, leave that line out at first: the bot tells you. Changes to the files are taken over while the gateway runs.`;
+3. Write to your bot. It does not know you yet and answers with a code; approve it here with \`/pair approve CODE\`. Changes to the files are taken over while the gateway runs.`;
 
 export const introText = `# Hello, I am the demo model 👋
 

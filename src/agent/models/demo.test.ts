@@ -24,7 +24,7 @@ test('a newcomer reads what this is, what to try, and the exact lines for a real
   assert.match(text, /\*\*no intelligence\*\*/);
   assert.match(text, /\*\*Try:\*\*/);
   assert.match(text, /```yaml\nmodel:\n {2}provider: openai\n {2}default: \S+/);
-  for (const line of ['base_url: https://api.openai.com/v1', 'OPENAI_API_KEY=', 'TELEGRAM_BOT_TOKEN=', 'TELEGRAM_ALLOWED_USERS=']) assert.ok(text.includes(line), line);
+  for (const line of ['base_url: https://api.openai.com/v1', 'OPENAI_API_KEY=', 'TELEGRAM_BOT_TOKEN=', '/pair approve CODE']) assert.ok(text.includes(line), line);
 });
 
 test('every prompt that the introduction offers leads somewhere else than the introduction', async () => {
