@@ -72,12 +72,12 @@ test('the error carries status, waiting time and request id, and the server’s 
 });
 
 test('network failures are told apart by their code, wherever it sits in the causes', () => {
-  const failed = (code: string): Error => new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) });
+  const failed = (code: string): Error => new Error('failed', { cause: Object.assign(new Error('x'), { code }) });
   assert.equal(networkError(failed('ECONNREFUSED'), false).code, 'unreachable');
   assert.equal(networkError(failed('ENOTFOUND'), false).code, 'unreachable');
-  assert.equal(networkError(failed('UND_ERR_HEADERS_TIMEOUT'), false).code, 'timeout');
+  assert.equal(networkError(failed('ETIMEDOUT'), false).code, 'timeout');
   assert.equal(networkError(failed('HPE_INVALID_CONSTANT'), false).code, 'malformed');
-  assert.equal(networkError(failed('UND_ERR_SOCKET'), true).code, 'cut_stream');
+  assert.equal(networkError(failed('ECONNRESET'), true).code, 'cut_stream');
   assert.equal(networkError(new Error('?'), true).code, 'cut_stream');
   assert.match(networkError(failed('ECONNREFUSED'), false).message, /ECONNREFUSED/);
 });

@@ -138,13 +138,11 @@ export const refusalError = (refusal: Refusal): ModelError => {
 };
 
 const byNetworkCode: Readonly<Record<string, ModelErrorCode>> = {
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_OVERFLOW: 'malformed',
+  ETIMEDOUT: 'timeout',
   Z_DATA_ERROR: 'malformed',
 };
 
-/** The first code in an error and its causes; `fetch` wraps what happened on the network. */
+/** The first code in an error and its causes. */
 const networkCode = (error: unknown): string | undefined => {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code;

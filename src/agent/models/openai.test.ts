@@ -76,7 +76,7 @@ test('calls that follow each other use their connections again', async () => {
     simulator.next(says('hi'));
     await ask(model);
   }
-  // `fetch` takes turns between two while the first is being handed back.
+  // One is still being handed back when the next call wants one.
   assert.ok(new Set(simulator.requests.slice(from).map(({ connection }) => connection)).size <= 2);
 });
 

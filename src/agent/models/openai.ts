@@ -7,6 +7,8 @@ import type { Deadline } from '../deadline.ts';
 import { newChatAnswer } from './chat-answer.ts';
 import type { ChatAnswer } from './chat-answer.ts';
 import type { ModelEvent, ModelProvider, ModelRequest } from './contract.ts';
+import { post } from './http-post.ts';
+import type { Posted } from './http-post.ts';
 import { loadImages } from './load-images.ts';
 import { networkError, refusalError } from './openai-errors.ts';
 import { chatRequest, tokenLimitField } from './openai-request.ts';
@@ -107,7 +109,7 @@ const readText = async (body: ReadableStream<Uint8Array> | null, maxBytes: numbe
   return { text: pieces.join('') + decoder.decode(), whole: true };
 };
 
-const refused = async (endpoint: Endpoint, response: Response): Promise<ModelError> => {
+const refused = async (endpoint: Endpoint, response: Posted): Promise<ModelError> => {
   // The status alone is an answer, also when the connection breaks before its explanation.
   const text = await readText(response.body, maxErrorBytes).then(
     (read) => read.text,
@@ -185,13 +187,13 @@ async function* attemptCall(endpoint: Endpoint, request: ModelRequest, caller: A
   const attempt = beginAttempt(clock, caller, options.requestTimeoutMs);
   let answering = false;
   try {
-    const response = await fetch(endpoint.url, { method: 'POST', headers: endpoint.headers, body, signal: attempt.signal, redirect: 'manual' });
+    const response = await post(endpoint.url, { headers: endpoint.headers, body, signal: attempt.signal });
     if (!response.ok) throw await refused(endpoint, response);
     answering = true;
     const answer = newChatAnswer({ model: request.model, failure: (error) => refusalError({ body: { error }, redact }) });
     const type = response.headers.get('content-type') ?? '';
     if (/^text\/html\b/i.test(type)) throw new ModelError('malformed', 'the model answered with a web page; check `model.base_url`');
-    if (/^application\/json\b/i.test(type) || response.body === null) await takeWhole(response.body, answer);
+    if (/^application\/json\b/i.test(type)) await takeWhole(response.body, answer);
     else yield* streamed(endpoint, attempt, { body: response.body, answer });
     const finish = answer.finish();
     yield* answer.drain();
@@ -211,7 +213,7 @@ const completionsUrl = (baseUrl: string): URL => {
   return url;
 };
 
-/** `fetch` repeats a header that it refuses, key and all, so the header is made here and its error kept apart. */
+/** An error about a header repeats it, key and all, so the header is made here and its error kept apart. */
 const requestHeaders = (apiKey: string | undefined): Headers => {
   const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream, application/json', 'user-agent': 'hermes-gateway' });
   if (apiKey === undefined || apiKey === '') return headers;
@@ -220,7 +222,7 @@ const requestHeaders = (apiKey: string | undefined): Headers => {
   return headers;
 };
 
-/** Any endpoint that speaks OpenAI's chat completions, over `fetch` and its kept-alive connections. */
+/** Any endpoint that speaks OpenAI's chat completions. */
 export const newOpenAiProvider = (options: OpenAiOptions, deps: { readonly clock: Clock; readonly log: Logger }): ModelProvider => {
   const redactor = newRedactor();
   if (options.apiKey !== undefined) redactor.remember(options.apiKey);

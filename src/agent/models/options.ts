@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineSection } from '../../config/section.ts';
 
-/** `fetch` gives up on a silent connection after five minutes, whatever is configured. */
+/** A connection that is silent for longer is not coming back. */
 const longestWaitMs = 300_000;
 
 const isPlainHttpUrl = (value: string): boolean => {

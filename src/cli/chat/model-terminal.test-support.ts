@@ -24,7 +24,7 @@ export class ModelTerminal {
   }
 
   write(text: string): void {
-    for (const [part] of text.matchAll(/\u001b\[[0-9;?]*[A-Za-z]|\r|\n|[^\u001b\r\n]+/g)) {
+    for (const [part] of text.matchAll(/\p{Cc}\[[0-9;?]*[A-Za-z]|\r|\n|\P{Cc}+/gu)) {
       if (part === '\r') this.#column = 0;
       else if (part === '\n') this.#down();
       else if (part.startsWith('\u001b')) this.#obey(part.slice(2));

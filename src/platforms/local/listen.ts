@@ -9,6 +9,8 @@ export interface Listening extends AsyncDisposable {
   readonly path: string;
   /** Whether terminals still find it. Something may have removed the file, as cleaners of temporary folders do. */
   isThere(): Promise<boolean>;
+  /** Takes no further terminals. */
+  refuse(): void;
 }
 
 const isPipe = (path: string): boolean => path.startsWith('\\\\.\\pipe\\');
@@ -76,9 +78,16 @@ export const listenAt = async (place: SocketPlace, onConnection: (socket: Socket
     if (error instanceof PlatformError) throw error;
     throw new PlatformError('unavailable', `the socket ${path} cannot be opened`, { cause: error });
   }
+  const closed = once(server, 'close');
+  let isOpen = true;
+  const refuse = (): void => {
+    if (isOpen) server.close();
+    isOpen = false;
+  };
   const inode = isPipe(path) ? undefined : (await stat(path)).ino;
   return {
     path,
+    refuse,
     async isThere() {
       try {
         return inode === undefined || (await stat(path)).ino === inode;
@@ -88,8 +97,7 @@ export const listenAt = async (place: SocketPlace, onConnection: (socket: Socket
       }
     },
     async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
+      refuse();
       await closed;
       if (place.pointer !== undefined) await rm(place.pointer, { force: true });
       if (place.folder !== undefined) await rm(place.folder, { recursive: true, force: true });

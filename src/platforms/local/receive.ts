@@ -34,6 +34,8 @@ export const serveTerminals = async (deps: ConnectionDeps, place: SocketPlace, r
       inbox.alive();
     } while (await slept(deps.clock, checkEveryMs, signal));
   } finally {
+    // First of all, or a terminal that is sent away would come back to us instead of the next gateway.
+    listening.refuse();
     for (const connection of open.keys()) connection.leave('stopping', 'the gateway is stopping');
     const hungUp = new AbortController();
     void Promise.all([...open.values()].map(({ served }) => served)).then(() => hungUp.abort());
