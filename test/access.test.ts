@@ -102,3 +102,14 @@ describe('somebody who is not let in', { concurrency: true }, () => {
     await assertNoTrace(world, inside);
   });
 });
+
+test('a platform that echoes our token in its refusal does not get it into what we keep', async () => {
+  await using world = await newWorld();
+  await using inside = await startInside(world);
+  const [token = ''] = world.telegram.secrets;
+  world.telegram.refuseChat('7', { status: 403, description: `Forbidden: /bot${token}/sendMessage` });
+  await world.say('hello');
+  await until(async () => (await outboxRows(inside.store)).some((row) => row.state === 'failed'), 'the delivery to fail');
+  const kept = JSON.stringify(await inside.store.read(async (db) => [await db.q.selectFrom('outbox').selectAll().execute(), await db.q.selectFrom('dead_targets').selectAll().execute(), await db.q.selectFrom('accounts').selectAll().execute()]));
+  assert.ok(!kept.includes(token), 'the token is nowhere in the store');
+});

@@ -31,9 +31,16 @@ export const followConfig = (terminal: Terminal, config: Config, following: Foll
     current: config,
     signal,
     onChange: async (change) => {
-      await gateway.configure(following.configOf(change.config));
+      try {
+        await gateway.configure(following.configOf(change.config));
+      } catch (error) {
+        log.error({ err: error }, 'config.not_applied');
+        return;
+      }
       log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
     },
     onProblem: (problems) => log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good'),
-  }).then(({ closed }) => closed);
+  })
+    .then(({ closed }) => closed)
+    .catch((error: unknown) => log.error({ err: error }, 'config.no_longer_watched'));
 };

@@ -18,6 +18,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { newMetrics } from '../lib/metrics.ts';
 import { newRedactor } from '../lib/redact.ts';
+import type { Redactor } from '../lib/redact.ts';
 import { platforms } from '../platforms/registry.ts';
 import { accountData } from '../store/account-data.ts';
 import { lockHome } from '../store/home-lock.ts';
@@ -46,15 +47,17 @@ const readinessOf = (gateway: Gateway | undefined): Readiness => {
   const accounts = (gateway?.status() ?? []).map((status) => ({
     account: status.account,
     state: status.state,
+    // Another gateway on the same database receives for it.
+    standby: status.errorCode === 'held',
     ...(status.error !== null && { detail: status.error }),
     lastEvidenceMs: Math.max(status.lastEventAtMs ?? 0, status.lastAliveAtMs ?? 0, status.lastCallAtMs ?? 0),
   }));
-  return { ready: gateway !== undefined && accounts.every(({ state }) => state === 'connected'), accounts };
+  return { ready: gateway !== undefined && accounts.every(({ state, standby }) => state === 'connected' || standby), accounts };
 };
 
 /** The HTTP door is opened first: a port that is taken has to be said before any platform is told that we are here. */
-const startAll = async (terminal: Terminal, config: Config, parts: { home: string; log: Logger }): Promise<Running> => {
-  const { home, log } = parts;
+const startAll = async (terminal: Terminal, config: Config, parts: { home: string; log: Logger; redactor: Redactor }): Promise<Running> => {
+  const { home, log, redactor } = parts;
   const clock = systemClock;
   const metrics = newMetrics({ onError: (error) => log.warn({ err: error }, 'metrics.failed') });
   addProcessMetrics(metrics, terminal.version);
@@ -67,7 +70,7 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   let http: RunningHttp | undefined;
   try {
     http = await startHttp({ options: config.sections.http, app });
-    gateway = await Gateway.start({ home, config: gatewayConfig(config), platforms, store, alone: true, clock, log, metrics, version: terminal.version });
+    gateway = await Gateway.start({ home, config: gatewayConfig(config), platforms, store, alone: true, clock, log, metrics, version: terminal.version, redactor });
     return { gateway, http, store, logins };
   } catch (error) {
     await http?.close();
@@ -115,7 +118,7 @@ export const runGateway = async (terminal: Terminal): Promise<void> => {
     const ended = untilSignal();
     for (const warning of config.warnings) log.warn({ problem: formatProblem(warning) }, 'config.warning');
     for (const { problems } of config.disabled) for (const problem of problems) log.error({ problem: formatProblem(problem) }, 'config.account_disabled');
-    const running = await startAll(terminal, config, { home, log });
+    const running = await startAll(terminal, config, { home, log, redactor });
     writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
     log.info({ home, url: running.http.url, pid: process.pid, version: terminal.version, start_ms: Math.round(process.uptime() * 1000) }, 'gateway.started');
     const watching = followConfig(terminal, config, { home, log, redactor, gateway: running.gateway, configOf: gatewayConfig, signal: stopWatching.signal });

@@ -20,7 +20,7 @@ interface Sending extends AsyncDisposable {
 const startSending = (live: LiveAccount, connectedAtFirst = true): Sending => {
   let connected = connectedAtFirst;
   const adapter = (account: string): Adapter | undefined => (connected ? live.connections.adapter(account) : undefined);
-  const dispatcher = new Dispatcher({ store: live.store, owner: 'a', clock: live.clock, log: silentLogger, connections: { ...live.connections, adapter }, gate: live.gate, maxAgeMs: 24 * hour, sendTimeoutMs: 30_000 });
+  const dispatcher = new Dispatcher({ store: live.store, owner: 'a', clock: live.clock, log: silentLogger, connections: { ...live.connections, adapter }, gate: live.gate, maxAgeMs: 24 * hour, sendTimeoutMs: 30_000, redact: (text) => text });
   dispatcher.start();
   return {
     dispatcher,

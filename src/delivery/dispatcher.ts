@@ -33,6 +33,8 @@ export interface DispatcherOptions {
   /** Older deliveries are given up visibly. */
   readonly maxAgeMs: number;
   readonly sendTimeoutMs: number;
+  /** Takes secrets out of what is kept and shown. */
+  redact(text: string): string;
   readonly onOutcome?: (outcome: DeliveryOutcome) => void;
 }
 
@@ -190,11 +192,11 @@ export class Dispatcher {
     const { error } = failure;
     const gateMs = error.code === 'rate_limited' ? await gate.close(target, error) : undefined;
     const platform = this.#platform(target.account);
-    const verdict = afterError(item, error, { platform, repeatsAreSafe: failure.safe, ...(gateMs !== undefined && { gateMs }) });
+    const verdict = afterError(item, redacted(error, this.#options.redact), { platform, repeatsAreSafe: failure.safe, ...(gateMs !== undefined && { gateMs }) });
     const outcome = verdict.type === 'fail' ? 'failed' : verdict.type === 'repeat' ? 'repeat' : 'retry';
     log.warn({ delivery: item.id, account: target.account, chat: target.chatId, attempt: item.attempts, code: error.code, err: error, outcome }, 'delivery.not_sent');
     this.#options.onOutcome?.({ account: target.account, outcome, code: error.code, callMs: failure.callMs });
-    return this.#settle(claim, (tx) => this.#record(tx, item, verdict, { atMs: clock.now(), outcome: error.code, detail: error.message }));
+    return this.#settle(claim, (tx) => this.#record(tx, item, verdict, { atMs: clock.now(), outcome: error.code, detail: this.#options.redact(error.message) }));
   }
 
   async #record(tx: Writing, item: OutboxItem, verdict: Verdict, attempt: Attempt): Promise<void> {
@@ -212,6 +214,9 @@ export class Dispatcher {
     return platform;
   }
 }
+
+/** The same failure, fit to be kept. */
+const redacted = (error: PlatformError, redact: (text: string) => string): PlatformError => new PlatformError(error.code, redact(error.message), error.facts);
 
 /** What is left of a delivery whose text must not outlive its showing. */
 const withoutSecret = ({ message }: Delivery): Delivery => ({ message: { ...message, text: '' } });

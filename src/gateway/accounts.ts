@@ -24,6 +24,7 @@ export interface AccountsOptions {
   readonly log: Logger;
   readonly home: string;
   readonly mediaFolder: string;
+  redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
   onUsable(account: AccountName): void;
   onConnected(account: AccountName, adapter: Adapter): void;
@@ -84,7 +85,8 @@ export class Accounts implements Connections {
     for (const { config: old } of leaving) this.#live.delete(old.account);
     for (const account of wanted.values()) if (!this.#live.has(account.account)) await this.#start(account);
     await this.#options.store.write(async (tx) => {
-      await forgetAccounts(tx, [...wanted.keys(), ...config.disabled.map(({ account }) => account), ...(config.elsewhere ?? [])]);
+      // Gateways that share a database may have different accounts.
+      if (tx.engine === 'sqlite') await forgetAccounts(tx, [...wanted.keys(), ...config.disabled.map(({ account }) => account), ...(config.elsewhere ?? [])]);
       for (const disabled of config.disabled) await saveStatus(tx, disabledStatus(disabled));
     });
   }
@@ -94,7 +96,7 @@ export class Accounts implements Connections {
   }
 
   async #start(config: AccountConfig): Promise<void> {
-    const { store, owner, clock, log, platforms, home, mediaFolder, accept, onUsable, onConnected } = this.#options;
+    const { store, owner, clock, log, platforms, home, mediaFolder, redact, accept, onUsable, onConnected } = this.#options;
     const platform = platforms.find(({ name }) => name === config.platform);
     if (platform === undefined) throw new Error(`no platform called ${config.platform}`);
     const folder = join(mediaFolder, config.account);
@@ -107,6 +109,7 @@ export class Accounts implements Connections {
       owner,
       clock,
       log,
+      redact,
       accept,
       onUsable: () => onUsable(config.account),
       onConnected: (adapter) => onConnected(config.account, adapter),

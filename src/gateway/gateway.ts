@@ -10,6 +10,7 @@ import { DeliveryGate } from '../delivery/gate.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { Redactor } from '../lib/redact.ts';
 import type { Adapter, Platform, Webhook } from '../platforms/contract.ts';
 import type { BeginPolicy } from '../sessions/begin.ts';
 import { Conversations } from '../sessions/lanes.ts';
@@ -41,6 +42,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  /** Knows the secrets of the configuration. */
+  readonly redactor: Redactor;
 }
 
 const sendTimeoutMs = 30_000;
@@ -83,6 +86,7 @@ export class Gateway {
       log,
       home: options.home,
       mediaFolder,
+      redact: (text) => options.redactor.redact(text),
       accept: async (event) => {
         await this.#recovered.promise;
         return acceptEvent(inbox, event);
@@ -103,6 +107,7 @@ export class Gateway {
       gate,
       maxAgeMs: this.#settings.store.delivery_hours * 3_600_000,
       sendTimeoutMs,
+      redact: (text) => options.redactor.redact(text),
       onOutcome: (outcome) => this.#counts.delivered(outcome),
     });
     const visible = visibleProgress({ ...shared, gate, connections: this.#accounts, common: (account) => this.#accounts.find(account)?.common });

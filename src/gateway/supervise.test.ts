@@ -52,6 +52,7 @@ const newScene = async (): Promise<Scene> => {
         owner,
         clock,
         log,
+        redact: (text) => text,
         accept: async (event) => {
           received.push(event);
           return 'stored';

@@ -18,6 +18,8 @@ export interface SupervisorOptions {
   readonly owner: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Takes secrets out of what is kept and shown. */
+  redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
   /** The platform may be called from now on. */
   onUsable(): void;
@@ -133,7 +135,7 @@ export class AccountSupervisor {
     const waitMs = Math.max(error.facts.retryAfterMs ?? 0, backoffMs(this.#attempts, waits[state]));
     log.warn({ account, code: error.code, err: error, attempt: this.#attempts, wait_ms: waitMs }, 'account.disconnected');
     try {
-      await this.#save({ state, errorCode: error.code, error: error.message, attempts: this.#attempts });
+      await this.#save({ state, errorCode: error.code, error: this.#options.redact(error.message), attempts: this.#attempts });
     } catch (failure) {
       log.error({ err: failure, account }, 'account.status_not_saved');
     }

@@ -14,6 +14,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { capturingLogger } from '../../src/lib/logger.ts';
 import { newMetrics } from '../../src/lib/metrics.ts';
+import { newRedactor } from '../../src/lib/redact.ts';
 import type { SimulatedMessage } from '../../src/platforms/simulator.ts';
 import { platforms } from '../../src/platforms/registry.ts';
 import { startTelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
@@ -86,7 +87,8 @@ export interface Inside extends AsyncDisposable {
 /** The gateway inside this process, on the world's home, without its HTTP door. A clock of its own lets a test hurry what only waits. */
 export const startInside = async (world: World, { clock = systemClock }: { readonly clock?: Clock } = {}): Promise<Inside> => {
   const terminal: Terminal = { env: world.env, version: 'test', write: () => undefined, writeError: () => undefined };
-  const config = await requireConfig(terminal);
+  const redactor = newRedactor();
+  const config = await requireConfig(terminal, redactor);
   const { log, lines } = capturingLogger();
   const store = await openStore({ databaseUrl: config.sections.store.database_url, path: join(world.home, 'gateway.db'), clock: systemClock, log, checkIntegrity: true });
   const gateway = await Gateway.start({
@@ -99,6 +101,7 @@ export const startInside = async (world: World, { clock = systemClock }: { reado
     log,
     metrics: newMetrics({ onError: (error) => log.error({ err: error }, 'metrics.failed') }),
     version: 'test',
+    redactor,
   });
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

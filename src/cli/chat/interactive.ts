@@ -19,6 +19,7 @@ import { printedLines, standsTogether } from './printed-lines.ts';
 import { newPrompt, press, remember } from './prompt.ts';
 import type { Action, Prompt } from './prompt.ts';
 import { Screen } from './screen.ts';
+import type { Recap } from './recap.ts';
 import { ChatSession } from './session.ts';
 import type { Front } from './session.ts';
 import { runShell } from './shell.ts';
@@ -30,6 +31,7 @@ import type { Line } from './style.ts';
 export interface InteractiveOptions {
   readonly core: Core;
   readonly window: Window;
+  readonly recap: Recap | undefined;
   readonly clock: Clock;
   readonly env: Environment;
   readonly input: ReadStream;
@@ -57,6 +59,8 @@ export class InteractiveChat implements Front {
   #hint: string | undefined;
   #interruptedMs = 0;
   #lastShell: string | undefined;
+  #isCompleting = false;
+  #typedAhead: Key[] = [];
   /** Who has the screen. */
   #holder: 'us' | 'shell' | 'nobody' = 'nobody';
 
@@ -64,7 +68,7 @@ export class InteractiveChat implements Front {
     const { output } = options;
     this.#options = options;
     this.#prompt = newPrompt(options.history);
-    this.session = new ChatSession({ core: options.core, window: options.window, clock: options.clock, front: this });
+    this.session = new ChatSession({ core: options.core, window: options.window, recap: options.recap, clock: options.clock, front: this });
     const write = (text: string): void => void output.write(text);
     this.#screen = new Screen({ colored: options.colored, size: () => this.#size(), write });
     this.#keyboard = new Keyboard(options.input, write, (key) => this.#onKey(key));
@@ -165,7 +169,12 @@ export class InteractiveChat implements Front {
     this.#keyboard.close();
   }
 
+  /** What is typed while a completion is looked up comes after it. */
   #onKey(key: Key): void {
+    if (this.#isCompleting) {
+      this.#typedAhead.push(key);
+      return;
+    }
     const { prompt, action } = press(this.#prompt, key);
     this.#prompt = prompt;
     if (action !== undefined) this.#act(action);
@@ -261,13 +270,15 @@ export class InteractiveChat implements Front {
   }
 
   async #complete(): Promise<void> {
-    const { editor } = this.#prompt;
-    const completion = await completionsOf(editor, this.#sources());
-    // What was typed meanwhile counts more.
-    if (this.#prompt.editor !== editor) return;
-    const done = applyCompletion(editor, completion);
-    this.#prompt = { ...this.#prompt, editor: done.editor, menu: done.menu };
-    this.changed();
+    this.#isCompleting = true;
+    try {
+      const { editor, menu } = applyCompletion(this.#prompt.editor, await completionsOf(this.#prompt.editor, this.#sources()));
+      this.#prompt = { ...this.#prompt, editor, menu };
+    } finally {
+      this.#isCompleting = false;
+      for (const key of this.#typedAhead.splice(0)) this.#onKey(key);
+      this.changed();
+    }
   }
 
   #sources(): CompletionSources {

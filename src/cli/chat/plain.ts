@@ -6,6 +6,7 @@ import type { Core } from './core.ts';
 import { readInput, terminalHelp } from './input.ts';
 import { widestText } from './layout.ts';
 import { printedLines } from './printed-lines.ts';
+import type { Recap } from './recap.ts';
 import { ChatSession } from './session.ts';
 import type { Front } from './session.ts';
 import { runShell } from './shell.ts';
@@ -15,6 +16,7 @@ import { paintLine } from './style.ts';
 export interface PlainOptions {
   readonly core: Core;
   readonly window: Window;
+  readonly recap: Recap | undefined;
   readonly clock: Clock;
   readonly env: Environment;
   readonly input: NodeJS.ReadStream;
@@ -37,7 +39,7 @@ export class PlainChat implements Front {
 
   constructor(options: PlainOptions) {
     this.#options = options;
-    this.session = new ChatSession({ core: options.core, window: options.window, clock: options.clock, front: this });
+    this.session = new ChatSession({ core: options.core, window: options.window, recap: options.recap, clock: options.clock, front: this });
   }
 
   /** Resolves when the person leaves, or the input has ended and everything is answered. */

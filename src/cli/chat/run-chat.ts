@@ -18,7 +18,8 @@ export interface ChatRun {
 }
 
 const openFront = async (terminal: Terminal, core: Core, opened: OpenedWindow, run: ChatRun): Promise<InteractiveChat | PlainChat> => {
-  const shared = { core, window: opened.window, clock: run.clock, env: terminal.env, colored: run.colored };
+  const recap = opened.session === undefined ? undefined : await recapOf(core.store, opened.session, run.clock.now());
+  const shared = { core, window: opened.window, recap, clock: run.clock, env: terminal.env, colored: run.colored };
   if (run.isPlain) return new PlainChat({ ...shared, input: process.stdin, columns: process.stdout.isTTY ? process.stdout.columns : 80, write: (text) => terminal.write(text) });
   return new InteractiveChat({ ...shared, input: process.stdin as ReadStream, output: process.stdout as WriteStream, history: await loadHistory(join(core.home, 'history')) });
 };
@@ -45,7 +46,6 @@ export const runChat = async (terminal: Terminal, run: ChatRun): Promise<void> =
     const chat = await openFront(terminal, core, opened, run);
     if (process.stdin.isTTY) chat.print({ type: 'notice', text: greeting(terminal, core) });
     if (run.wish.continue === true && opened.session === undefined) chat.print({ type: 'notice', text: 'There is no earlier conversation; this is a new one.' });
-    if (opened.session !== undefined) chat.print(await recapOf(core.store, opened.session, run.clock.now()));
     await chat.run();
     const words = process.stdin.isTTY ? farewell(chat, core) : undefined;
     if (words !== undefined) terminal.write(`\n${words}\n`);

@@ -10,6 +10,7 @@ import type { Core } from './core.ts';
 import { Link } from './link.ts';
 import type { LinkState } from './link.ts';
 import { recapOf } from './recap.ts';
+import type { Recap } from './recap.ts';
 import { situationOf } from './situation.ts';
 import type { Situation, Window } from './situation.ts';
 
@@ -25,6 +26,8 @@ export interface SessionOptions {
   readonly window: Window;
   readonly clock: Clock;
   readonly front: Front;
+  /** What the conversation was about, if it is an old one. */
+  readonly recap?: Recap | undefined;
 }
 
 const tickMs = 1_000;
@@ -49,6 +52,7 @@ export class ChatSession {
   #refreshing: Promise<void> | undefined;
   #refreshAgain = false;
   #toldAway = false;
+  #isWelcomed = false;
   #isReplayed = false;
   #recapAfter: string | undefined;
 
@@ -167,12 +171,20 @@ export class ChatSession {
     if (frame.type === 'welcome' || frame.type === 'ready') this.#isReplayed = frame.type === 'ready';
     if (frame.type === 'refused' && !frame.again) this.#refusals.set(frame.id, frame.reason);
     if (frame.type === 'refused') front.print({ type: 'notice', text: frame.again ? `${frame.reason} It will be tried again.` : frame.reason });
-    if (frame.type === 'welcome' && frame.unseenChats > 0) front.print({ type: 'notice', text: `${frame.unseenChats === 1 ? 'Another conversation has' : `${frame.unseenChats} other conversations have`} an answer that nobody has seen. hermes -c opens the last one.` });
+    if (frame.type === 'welcome') this.#welcome(frame);
     if (frame.type === 'ready') this.#ready.resolve();
     // Words and typing are signs of a turn; once it is known to run, its end is a frame of another kind.
     const isSign = frame.type === 'live' || frame.type === 'typing' || frame.type === 'notice';
     if (!isSign || this.#situation?.workingMs === undefined) this.#refresh().catch((error: unknown) => this.#broken.reject(error));
     front.changed();
+  }
+
+  /** An answer that is told next need not be told by the recap. */
+  #welcome({ unseen, unseenChats }: Extract<ServerFrame, { type: 'welcome' }>): void {
+    const { front, recap } = this.#options;
+    if (recap !== undefined && !this.#isWelcomed) front.print(unseen > 0 ? { ...recap, answer: '' } : recap);
+    this.#isWelcomed = true;
+    if (unseenChats > 0) front.print({ type: 'notice', text: `${unseenChats === 1 ? 'Another conversation has' : `${unseenChats} other conversations have`} an answer that nobody has seen. hermes -c opens the last one.` });
   }
 
   /** One look at the store at a time; whoever asks meanwhile gets one more. */
