@@ -99,7 +99,7 @@ describe('deliveries', { concurrency: true }, () => {
       await using inside = await startInside(world);
       await world.say('status?');
       await until(() => world.shown().length === 2, 'the answers');
-      const [, ...later] = callsTo(world.telegram, '7');
+      const later = callsTo(world.telegram, '7').filter((call) => call.atMs > limitedMs);
       assert.ok(later.every((call) => call.atMs - limitedMs >= 2900), `the first call came after ${(later[0]?.atMs ?? 0) - limitedMs} ms`);
       assert.deepEqual(world.shown(), ['re: hello', 're: status?']);
       await until(async () => (await states(inside)).every(([state]) => state === 'sent'), 'the answers to be recorded');

@@ -49,7 +49,13 @@ export const hermes = async (world: World, args: readonly string[], input = ''):
   return await piped.ended;
 };
 
-const tmux = (world: World, ...args: readonly string[]): string => execFileSync('tmux', ['-S', join(world.home, 'tmux.sock'), '-f', '/dev/null', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+let screens = 0;
+
+/** A server of tmux for one screen, so that ending it touches no other. */
+const newTmux = (world: World): ((...args: readonly string[]) => string) => {
+  const socket = join(world.home, `tmux-${(screens += 1)}.sock`);
+  return (...args) => execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+};
 
 const findTmux = (): boolean => {
   try {
@@ -84,17 +90,18 @@ export const openScreen = (world: World, options: { readonly args?: readonly str
   // Not by tmux itself, which has an own opinion about TERM.
   const variables = Object.entries({ ...world.env, ...env }).map(([name, value]) => `${name}=${value}`);
   const quoted = ['env', ...variables, process.execPath, launcher, ...args].map((word) => `'${word}'`).join(' ');
-  tmux(world, 'new-session', '-d', '-x', String(columns), '-y', String(rows), `${quoted}; echo "left with $?"; exec sleep 60`);
-  const capture = (...more: readonly string[]): string => tmux(world, 'capture-pane', '-p', ...more);
+  const tmux = newTmux(world);
+  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), `${quoted}; echo "left with $?"; exec sleep 60`);
+  const capture = (...more: readonly string[]): string => tmux('capture-pane', '-p', ...more);
   return {
     rows: () => capture().split('\n'),
     everything: () => capture('-S', '-1000'),
-    press: (...keys) => void tmux(world, 'send-keys', ...keys),
+    press: (...keys) => void tmux('send-keys', ...keys),
     paste(text) {
-      tmux(world, 'set-buffer', text);
-      tmux(world, 'paste-buffer', '-p');
+      tmux('set-buffer', text);
+      tmux('paste-buffer', '-p');
     },
-    resize: (width, height) => void tmux(world, 'resize-window', '-x', String(width), '-y', String(height)),
+    resize: (width, height) => void tmux('resize-window', '-x', String(width), '-y', String(height)),
     async sees(text, timeoutMs = 15_000) {
       try {
         await until(() => sees(capture('-S', '-1000'), text), String(text), timeoutMs);
@@ -102,6 +109,6 @@ export const openScreen = (world: World, options: { readonly args?: readonly str
         throw new Error(`${(error as Error).message}; the screen:\n${capture()}`, { cause: error });
       }
     },
-    [Symbol.dispose]: () => void tmux(world, 'kill-server'),
+    [Symbol.dispose]: () => void tmux('kill-server'),
   };
 };
