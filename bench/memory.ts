@@ -3,17 +3,23 @@ import { residentBytes } from './gateway-process.ts';
 import { talk } from './load.ts';
 import { gatewayIn, newWorld } from './world.ts';
 
+const idleMs = 3000;
+
 export interface MemoryPlan {
   readonly chats: number;
   /** Messages in total after which to look, growing; multiples of `chats`. */
   readonly after: readonly number[];
+  /** V8 gives memory back some seconds after the work is over. */
   readonly restMs: number;
 }
 
 export interface MemoryResult {
   readonly messages: number;
-  readonly residentBytes: number;
-  /** Against the first look after messages; the idle process against itself. */
+  /** Right after the last answer, with whatever the collector has not looked at yet. */
+  readonly busyBytes: number;
+  /** What is left when the gateway has rested. */
+  readonly restingBytes: number;
+  /** At rest, against the first look after messages; the idle process against itself. */
   readonly ratio: number;
 }
 
@@ -22,18 +28,20 @@ export const measureMemory = async (plan: MemoryPlan): Promise<readonly MemoryRe
   if (residentBytes(process.pid) === undefined) return [];
   await using world = await newWorld();
   await using gateway = await gatewayIn(world);
-  const looks: { messages: number; residentBytes: number }[] = [];
-  const look = async (messages: number): Promise<void> => {
-    await sleep(plan.restMs);
-    looks.push({ messages, residentBytes: residentBytes(gateway.process.pid) ?? Number.NaN });
+  const looks: Omit<MemoryResult, 'ratio'>[] = [];
+  const look = async (messages: number, restMs: number): Promise<void> => {
+    const now = (): number => residentBytes(gateway.process.pid) ?? Number.NaN;
+    const busyBytes = now();
+    await sleep(restMs);
+    looks.push({ messages, busyBytes, restingBytes: now() });
   };
-  await look(0);
+  await look(0, Math.min(plan.restMs, idleMs));
   let done = 0;
   for (const messages of plan.after) {
     await talk(world.telegram, { chats: plan.chats, messages: (messages - done) / plan.chats });
     done = messages;
-    await look(messages);
+    await look(messages, plan.restMs);
   }
-  const first = looks[1]?.residentBytes ?? Number.NaN;
-  return looks.map((each) => ({ ...each, ratio: each.messages === 0 ? 1 : each.residentBytes / first }));
+  const first = looks[1]?.restingBytes ?? Number.NaN;
+  return looks.map((each) => ({ ...each, ratio: each.messages === 0 ? 1 : each.restingBytes / first }));
 };

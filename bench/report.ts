@@ -42,8 +42,8 @@ const startRows = (results: readonly StartResult[]): readonly Row[] => [
 ];
 
 const memoryRows = (results: readonly MemoryResult[]): readonly Row[] => [
-  ['', 'resident', 'ratio'],
-  ...results.map(({ messages, residentBytes, ratio }): Row => [messages === 0 ? 'idle' : `after ${messages} messages`, megabytes(residentBytes), times(ratio)]),
+  ['', 'at once', 'at rest', 'ratio'],
+  ...results.map(({ messages, busyBytes, restingBytes, ratio }): Row => [messages === 0 ? 'idle' : `after ${messages} messages`, megabytes(busyBytes), megabytes(restingBytes), times(ratio)]),
 ];
 
 const contextRows = (results: readonly ContextResult[]): readonly Row[] => [

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import { newerSchema, pendingMigrations, schemaVersion } from './migrations.ts';
@@ -74,16 +74,33 @@ const damaged = (path: string, detail: string, cause?: unknown): StoreError =>
 const unwritable = (path: string, cause: unknown): StoreError =>
   new StoreError('unwritable', `${path} cannot be opened for writing. Check the owner and the permissions of the file and its folder.`, { cause });
 
+/** Reading a larger file whole would hold the start up; of those, what the next start stands on is read. */
+const checkedWholeBytes = 256 * 1024 * 1024;
+const vitalTables = ['lanes', 'inbox', 'turns', 'outbox', 'bindings', 'accounts', 'cursors'];
+
 const check = (db: DatabaseSync, path: string): void => {
-  const rows = db.prepare('pragma quick_check(1)').all();
-  const verdict = rows[0] === undefined ? 'no answer' : String(Object.values(rows[0])[0]);
-  if (verdict !== 'ok') throw damaged(path, verdict.replaceAll(/\s+/g, ' '));
+  const pragmas = statSync(path).size <= checkedWholeBytes ? ['pragma quick_check(1)'] : vitalTables.map((table) => `pragma quick_check(${table})`);
+  for (const pragma of pragmas) {
+    const rows = db.prepare(pragma).all();
+    const verdict = rows[0] === undefined ? 'no answer' : String(Object.values(rows[0])[0]);
+    if (verdict !== 'ok') throw damaged(path, verdict.replaceAll(/\s+/g, ' '));
+  }
+};
+
+/** Only a file that is not there yet may be opened by other means than SQLite's: closing it would drop every lock this process has on it. */
+const createFile = (path: string): void => {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 };
 
 /** SQLite would open a file it may not write for reading, and gives its -wal and -shm the mode that the file has. */
 const prepareFile = (path: string): void => {
   try {
-    closeSync(openSync(path, 'a', 0o600));
+    createFile(path);
+    accessSync(path, constants.R_OK | constants.W_OK);
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
   } catch (error) {
     throw unwritable(path, error);
