@@ -64,7 +64,7 @@ test('a later change is printed and called one', () => {
 });
 
 test('a replay after a lost connection changes nothing, and what is live is told anew', () => {
-  const frames = [answer('a1', 'one'), answer('a2', 'two ▉', { growing: true })];
+  const frames = [entry({ type: 'message', id: 'other', from: 'owner', text: 'from elsewhere', files: [], choices: [] }), answer('a1', 'one'), answer('a2', 'two ▉', { growing: true })];
   const before = run(frames).conversation;
   const after = run([{ type: 'welcome', version: 1, unseen: 0, unseenChats: 0 }, ...frames, live('a2', 0, 'two more ▉')], before);
   assert.deepEqual(after.printed, []);

@@ -17,6 +17,7 @@ test('paragraphs wrap between words, and wide characters anywhere', () => {
   assert.deepEqual(plain('one two three four five', 11), ['one two', 'three four', 'five']);
   assert.deepEqual(plain('世界世界世界', 7), ['世界世', '界世界']);
   assert.deepEqual(plain('abcdefghijklmnop', 6), ['abcdef', 'ghijkl', 'mnop']);
+  for (const each of markdownLines('one  two three   four', { columns: 9, colored: false })) assert.equal(lineText(each), lineText(each).trimEnd());
 });
 
 test('lists hang, nest and keep their numbers and boxes', () => {

@@ -62,7 +62,8 @@ export class ModelTerminal {
         this.#column = number - 1;
         return;
       case 'K':
-        this.lines[this.#row] = (this.lines[this.#row] ?? '').slice(0, this.#column);
+        // Behind a full row the cursor still stands on its last column.
+        this.lines[this.#row] = (this.lines[this.#row] ?? '').slice(0, Math.min(this.#column, this.columns - 1));
         return;
       case 'J':
         this.lines.splice(this.#row + 1);

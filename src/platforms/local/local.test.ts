@@ -80,8 +80,10 @@ describe('terminals', { concurrency: true }, () => {
       await late.find('ready');
       assert.equal((await late.find('live')).at, 0);
       assert.equal((await late.find('activity')).activity.type, 'tool_started');
+      using lateOther = await openTerminal(gateway.path, 'chat-two');
+      await lateOther.find('ready');
       await aMoment();
-      assert.deepEqual(other.frames.map(({ type }) => type), ['welcome', 'ready']);
+      for (const terminal of [other, lateOther]) assert.deepEqual(terminal.frames.map(({ type }) => type), ['welcome', 'ready']);
     }));
 
   test('a message that was said twice under one id is one message', () =>
