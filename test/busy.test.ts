@@ -32,6 +32,22 @@ const leavePhoto = (world: World) => world.say('', { chatId: '99', senderId: '99
 
 describe('a busy conversation', { concurrency: true }, () => {
   describe('what is said while the agent works', { concurrency: true }, () => {
+    test('interrupts it: what nobody was shown does not count as said, so the next turn answers both', async () => {
+      await using world = await newWorld(mode('interrupt'));
+      await using inside = await startInside(world);
+      const partial = streamedAnswer();
+      world.model.next(partial.answer);
+      await world.say('first');
+      await until(partial.begun, 'the model to be asked');
+      partial.write('Hm. ');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await world.say('second');
+      await until(() => world.shown().length === 1, 'one answer');
+      const messages = world.model.requests[1]?.body.messages.slice(1).map(({ role, content }) => [role, content]);
+      assert.deepEqual(messages, [['user', 'first\n\nsecond']]);
+      assert.deepEqual((await turnRows(inside.store)).map((turn) => turn.exit_reason), ['interrupted', 'completed']);
+    });
+
     test('interrupts it: what it had said so far is kept, and the next turn sees everything', async () => {
       await using world = await newWorld(mode('interrupt'));
       await using inside = await startInside(world);

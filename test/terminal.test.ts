@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { status } from '../src/agent/models/chat-simulator.ts';
+import { lockHome } from '../src/store/home-lock.ts';
 import { heldAnswer, inboxRows, peek, saidBy } from './support/scenes.ts';
 import { hermes, openPiped } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
@@ -47,6 +50,24 @@ describe('the terminal', { concurrency: true, timeout: 120_000 }, () => {
       await using world = await newWorld();
       const { code, out } = await hermes(world, ['-q', '/version']);
       assert.deepEqual([code, out.startsWith('Hermes gateway')], [0, true]);
+      // What a command answers is kept nowhere if it is secret; it has to be printed all the same.
+      assert.match((await hermes(world, ['-q', '/pair'])).out, /^Code: /);
+    });
+
+    test('says so when the gateway that runs speaks another version of the protocol', async () => {
+      await using world = await newWorld();
+      const lock = lockHome(world.home) ?? assert.fail('the home is taken');
+      const server = createServer((socket) => socket.end('{"type":"goodbye","code":"version","reason":"the gateway speaks version 9 of the protocol"}\n')).listen(join(world.home, 'gateway.sock'));
+      try {
+        for (const args of [['-q', 'x'], ['--plain']]) {
+          const { code, out, err } = await hermes(world, args, 'hello');
+          assert.deepEqual([code, out], [78, '']);
+          assert.match(err, /^The gateway does not take this terminal: the gateway speaks version 9 of the protocol\.\n$/);
+        }
+      } finally {
+        server.close();
+        lock.release();
+      }
     });
 
     test('goes to the gateway that runs, continues the last conversation, and finds one by title or id', async () => {

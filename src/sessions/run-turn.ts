@@ -227,12 +227,15 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
   } finally {
     await progress.preview?.finish();
   }
+  const answer = answerOf(end, { target: begun.turn.target, preview: await progress.preview?.finish() });
+  // What nobody was shown was not said: the model would take the person's message for answered.
+  const unseen = answer === undefined && (end.reason === 'interrupted' || end.reason === 'stopped');
   return {
     reason: isSilent(end) ? 'silent' : end.reason,
     error: end.sentence ?? null,
     model: progress.model,
     usage: progress.usage,
-    messages: progress.final === undefined ? [] : [progress.final],
-    answer: answerOf(end, { target: begun.turn.target, preview: await progress.preview?.finish() }),
+    messages: progress.final === undefined || unseen ? [] : [progress.final],
+    answer,
   };
 };

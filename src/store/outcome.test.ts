@@ -56,7 +56,7 @@ eachStore((_engine, open) => {
     assert.equal((await look())?.open, 0);
   });
 
-  test('what a command answered is its answer', async () => {
+  test('a command has no turn, only what it delivers', async () => {
     const { store } = await open();
     const { id, look } = await arrive(store, 'control');
     await store.write(async (tx) => {
@@ -64,7 +64,7 @@ eachStore((_engine, open) => {
       await enqueueDelivery(tx, sampleDelivery({ key: 'one', text: 'State idle' }), { inboxId: id });
     });
     const outcome = await look();
-    assert.deepEqual([outcome?.state, outcome?.reason, outcome?.answer, outcome?.turn], ['done', 'command', 'State idle', undefined]);
+    assert.deepEqual([outcome?.state, outcome?.reason, outcome?.turn, outcome?.deliveries, outcome?.open], ['done', 'command', undefined, 1, 1]);
   });
 
   test('the size of a context counts what the model sees, up to a limit', async () => {

@@ -1,6 +1,5 @@
 import type { EventKind } from '../core/message.ts';
 import type { ExitReason } from '../core/turn.ts';
-import type { Delivery } from './outbox.ts';
 import type { InboxState } from './schema.ts';
 import type { Reading } from './store.ts';
 
@@ -10,9 +9,10 @@ export interface EventOutcome {
   readonly reason: string | null;
   readonly sessionId: string | null;
   readonly turn: { readonly exitReason: ExitReason | null; readonly error: string | null; readonly model: string | null; readonly inputTokens: number; readonly outputTokens: number } | undefined;
-  /** The last thing that the agent said in the turn, or what a command answered; empty when there was nothing to say. */
+  /** The last thing that the agent said in the turn; empty when there was nothing to say, and for commands. */
   readonly answer: string;
-  /** Deliveries that are still on their way. */
+  /** How many deliveries it caused, and how many of them are still on their way. */
+  readonly deliveries: number;
   readonly open: number;
 }
 
@@ -43,18 +43,17 @@ export const eventOutcome = async (db: Reading, event: { account: string; chatId
   if (row === undefined) return undefined;
   const sent = await db.q
     .selectFrom('outbox')
-    .select(['state', 'payload'])
+    .select('state')
     .where((eb) => eb.or([eb('inbox_id', '=', row.id), ...(row.turn_id === null ? [] : [eb('turn_id', '=', row.turn_id)])]))
-    .orderBy('id')
     .execute();
   const turn = await findTurn(db, row.turn_id);
-  const words = sent.map(({ payload }) => (JSON.parse(payload) as Delivery).message.text);
   return {
     state: row.state,
     reason: row.reason,
     sessionId: turn?.sessionId ?? row.session_id,
     turn,
-    answer: turn === undefined || row.turn_id === null ? words.join('\n') : await lastWords(db, turn.sessionId, row.turn_id),
+    answer: turn === undefined || row.turn_id === null ? '' : await lastWords(db, turn.sessionId, row.turn_id),
+    deliveries: sent.length,
     open: sent.filter(({ state }) => state === 'pending' || state === 'sending' || state === 'unknown').length,
   };
 };

@@ -93,18 +93,18 @@ export class InteractiveChat implements Front {
     process.once('exit', onExit);
     for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, leave);
     this.#take();
+    const running = this.session.run();
     try {
-      const running = this.session.run();
       await Promise.race([this.#left.promise, running]);
-      await this.session.close();
-      await running;
     } finally {
+      await this.session.close();
       output.off('resize', onResize);
       process.off('SIGCONT', onContinue);
       for (const name of ['SIGTERM', 'SIGHUP'] as const) process.off(name, leave);
       this.#release('nobody');
       process.off('exit', onExit);
     }
+    await running;
   }
 
   print(item: Printed): void {

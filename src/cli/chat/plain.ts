@@ -48,16 +48,16 @@ export class PlainChat implements Front {
     const leave = (): void => this.#left.resolve();
     process.on('SIGINT', onInterrupt);
     for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, leave);
+    const running = this.session.run();
     try {
-      const running = this.session.run();
       await Promise.race([this.#left.promise, running, this.#read()]);
-      await this.session.close();
-      await running;
     } finally {
+      await this.session.close();
       process.off('SIGINT', onInterrupt);
       for (const name of ['SIGTERM', 'SIGHUP'] as const) process.off(name, leave);
       this.#options.input.pause();
     }
+    await running;
   }
 
   print(item: Printed): void {

@@ -41,8 +41,9 @@ const failed = (reason: string, error: string): QueryResult => ({ ok: false, ans
 
 const isOver = ({ state, open }: EventOutcome): boolean => open === 0 && state !== 'waiting' && state !== 'running';
 
-const resultOf = ({ turn, answer, sessionId, reason, state }: EventOutcome): QueryResult => {
-  if (turn === undefined) return { ok: state === 'done' && reason === 'command', answer, session: sessionId, reason: reason ?? state, model: null, usage: noUsage, error: state === 'done' ? null : reason };
+/** `told` is what was shown as the answer. Only a turn keeps its words; those of a command may be secret and are nowhere else. */
+const resultOf = ({ turn, answer, sessionId, reason, state }: EventOutcome, told: string | undefined): QueryResult => {
+  if (turn === undefined) return { ok: state === 'done' && reason === 'command', answer: told ?? '', session: sessionId, reason: reason ?? state, model: null, usage: noUsage, error: state === 'done' ? null : reason };
   const why = turn.exitReason ?? state;
   return { ok: succeeded.has(why), answer, session: sessionId, reason: why, model: turn.model, usage: { inputTokens: turn.inputTokens, outputTokens: turn.outputTokens }, error: turn.error };
 };
@@ -71,7 +72,9 @@ export const askOnce = async (options: QueryOptions): Promise<QueryResult> => {
       const refusal = session.refusal(id);
       if (refusal !== undefined) return failed('refused', refusal);
       const outcome = await core.store.read((db) => eventOutcome(db, { account: window.account, chatId: window.chat, nativeId: id, kind: 'message' }));
-      if (outcome !== undefined && isOver(outcome)) return resultOf(outcome);
+      const told = session.answerTo(id);
+      const isTold = told !== undefined || outcome?.turn !== undefined || outcome?.deliveries === 0;
+      if (outcome !== undefined && isOver(outcome) && isTold) return resultOf(outcome, told);
       if (outcome === undefined && clock.now() - startedMs > acceptMs) return failed('unreachable', 'The gateway does not answer.');
       if (stoppedMs !== undefined && clock.now() - stoppedMs > stopMs) return failed('stopped', 'Stopped.');
       await slept(clock, lookEveryMs, AbortSignal.any([wake.signal, closing.signal]));

@@ -3,7 +3,7 @@ import { ConfigError, StoreError } from '../../core/errors.ts';
 import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { maxInboundLength } from '../../platforms/local/client.ts';
-import type { ServerFrame } from '../../platforms/local/client.ts';
+import type { LocalEntry, ServerFrame } from '../../platforms/local/client.ts';
 import { newConversation, receive } from './conversation.ts';
 import type { Conversation, Printed } from './conversation.ts';
 import type { Core } from './core.ts';
@@ -40,6 +40,7 @@ export class ChatSession {
   readonly #link: Link;
   readonly #own = new Set<string>();
   readonly #refusals = new Map<string, string>();
+  readonly #answers = new Map<string, string>();
   readonly #closing = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
   /** A look at the store that nobody waited for went wrong in a way that is not the store's. */
@@ -122,6 +123,11 @@ export class ChatSession {
     return this.#refusals.get(id);
   }
 
+  /** What came back as an answer to something said here: what a command answered, or the beginning of a turn's answer. */
+  answerTo(id: string): string | undefined {
+    return this.#answers.get(id);
+  }
+
   /** Answers the open question with the choice of this number; false when there is no such choice. */
   choose(number: number): boolean {
     const { question } = this.#conversation;
@@ -167,6 +173,7 @@ export class ChatSession {
     const step = receive(this.#conversation, frame, { nowMs: clock.now(), isOwn: (id) => this.#own.has(id) });
     this.#conversation = step.conversation;
     for (const item of step.print) front.print(item);
+    if (frame.type === 'entry') this.#keepAnswer(frame.entry);
     if (frame.type === 'ready' || (frame.type === 'entry' && this.#isReplayed)) this.#link.seen(step.conversation.cursor);
     if (frame.type === 'welcome' || frame.type === 'ready') this.#isReplayed = frame.type === 'ready';
     if (frame.type === 'refused' && !frame.again) this.#refusals.set(frame.id, frame.reason);
@@ -177,6 +184,10 @@ export class ChatSession {
     const isSign = frame.type === 'live' || frame.type === 'typing' || frame.type === 'notice';
     if (!isSign || this.#situation?.workingMs === undefined) this.#refresh().catch((error: unknown) => this.#broken.reject(error));
     front.changed();
+  }
+
+  #keepAnswer(entry: LocalEntry): void {
+    if (entry.type === 'message' && entry.from === 'agent' && entry.replyTo !== undefined && this.#own.has(entry.replyTo)) this.#answers.set(entry.replyTo, entry.text);
   }
 
   /** An answer that is told next need not be told by the recap. */
