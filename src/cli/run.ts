@@ -79,14 +79,17 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   }
 };
 
-/** Resolves with the signal that asks the process to end. A second one ends it at once. */
+/** npm and the terminal both pass a Ctrl-C on, so that one arrives as two. */
+const sameSignalMs = 1000;
+
+/** Resolves with the signal that asks the process to end. A second one, after a moment, ends it at once. */
 const untilSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
-    let asked = false;
+    let askedMs: number | undefined;
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.on(name, () => {
-        if (asked) process.exit(1);
-        asked = true;
+        if (askedMs !== undefined && systemClock.now() - askedMs > sameSignalMs) process.exit(1);
+        askedMs ??= systemClock.now();
         resolve(name);
       });
     }

@@ -28,6 +28,8 @@ export interface ConnectionDeps {
 
 type Shown = LiveFrame | ActivityFrame;
 
+type GoodbyeCode = Extract<ServerFrame, { type: 'goodbye' }>['code'];
+
 const lines: StreamFormat<JournalFrame<LocalEntry>, Shown> = {
   opening: '',
   entry: ({ seq, atMs, entry }) => encodeFrame({ type: 'entry', seq, atMs, entry } satisfies ServerFrame),
@@ -90,10 +92,15 @@ export class Connection {
   }
 
   /** Says why, and hangs up. */
-  leave(code: Extract<ServerFrame, { type: 'goodbye' }>['code'], reason: string): void {
+  leave(code: GoodbyeCode, reason: string): void {
     this.#ended.abort();
     this.#tell({ type: 'goodbye', code, reason });
     this.#socket.destroySoon();
+  }
+
+  #sendAway(code: GoodbyeCode, reason: string): false {
+    this.leave(code, reason);
+    return false;
   }
 
   #tell(frame: ServerFrame): void {
@@ -108,25 +115,17 @@ export class Connection {
       this.#tell({ type: 'refused', id: parsed.id, reason: 'This is not a message that can be sent.', again: false });
       return true;
     }
-    if (parsed.type === 'malformed') {
-      this.leave('protocol', 'this is not a frame');
-      return false;
-    }
+    if (parsed.type === 'malformed') return this.#sendAway('protocol', 'this is not a frame');
     if (parsed.frame.type === 'hello') return this.#greet(parsed.frame);
-    if (this.#chat === undefined) {
-      this.leave('protocol', 'the first frame has to be hello');
-      return false;
-    }
+    if (this.#chat === undefined) return this.#sendAway('protocol', 'the first frame has to be hello');
     await this.#act(parsed.frame, this.#chat);
     return true;
   }
 
   async #greet(hello: Extract<ClientFrame, { type: 'hello' }>): Promise<boolean> {
     const { journal, seen } = this.#deps;
-    if (hello.version !== protocolVersion || this.#chat !== undefined) {
-      this.leave(this.#chat === undefined ? 'version' : 'protocol', this.#chat === undefined ? `the gateway speaks version ${protocolVersion} of the protocol` : 'hello was said before');
-      return false;
-    }
+    if (this.#chat !== undefined) return this.#sendAway('protocol', 'hello was said before');
+    if (hello.version !== protocolVersion) return this.#sendAway('version', `the gateway speaks version ${protocolVersion} of the protocol`);
     const { chat } = hello;
     this.#chat = chat;
     // A cursor of another database would hide everything to come.
