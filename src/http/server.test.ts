@@ -112,10 +112,10 @@ test('a client that stops reading its answer is cut off, one that waits for an a
     return c.body(new ReadableStream({ pull: (controller) => controller.enqueue(chunk), cancel: () => cut.resolve() }));
   });
   app.get('/slow', async (c) => {
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 1200));
     return c.text('here');
   });
-  const http = await start(app, { stallMs: 150 });
+  const http = await start(app, { stallMs: 600 });
   const socket = await dial(http.url);
   socket.pause();
   socket.write('GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n');
