@@ -19,7 +19,7 @@ export interface MemoryResult {
   readonly busyBytes: number;
   /** What is left when the gateway has rested. */
   readonly restingBytes: number;
-  /** At rest, against the first look after messages; the idle process against itself. */
+  /** At rest, against the look before. */
   readonly ratio: number;
 }
 
@@ -44,6 +44,5 @@ export const measureMemory = async (plan: MemoryPlan): Promise<readonly MemoryRe
     done = messages;
     await look(messages, plan.restMs);
   }
-  const first = looks[1]?.restingBytes ?? Number.NaN;
-  return looks.map((each) => ({ ...each, ratio: each.messages === 0 ? 1 : each.restingBytes / first }));
+  return looks.map((each, i) => ({ ...each, ratio: each.restingBytes / (looks[i - 1] ?? each).restingBytes }));
 };

@@ -42,7 +42,7 @@ const startRows = (results: readonly StartResult[]): readonly Row[] => [
 ];
 
 const memoryRows = (results: readonly MemoryResult[]): readonly Row[] => [
-  ['', 'at once', 'at rest', 'ratio'],
+  ['', 'at once', 'at rest', 'to the one above'],
   ...results.map(({ messages, busyBytes, restingBytes, ratio }): Row => [messages === 0 ? 'idle' : `after ${messages} messages`, megabytes(busyBytes), megabytes(restingBytes), times(ratio)]),
 ];
 

@@ -65,6 +65,16 @@ const bareStart = async (): Promise<number> => {
   return performance.now() - startedMs;
 };
 
+const hasNpm = async (): Promise<boolean> => {
+  try {
+    await promisify(execFile)('npm', ['--version']);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+};
+
 const measureBy = async (world: World, by: StartedBy, times: number): Promise<readonly number[]> => {
   const port = await freePort();
   await using home = await newWorldHome(world, { port });
@@ -74,7 +84,7 @@ const measureBy = async (world: World, by: StartedBy, times: number): Promise<re
   return samples;
 };
 
-/** Time until the gateway is ready, started by the launcher and by `npm start`, against a Node that does nothing. */
+/** Time until the gateway is ready, started by the launcher and, where there is npm, by `npm start`, against a Node that does nothing. */
 export const measureStart = async (times: number): Promise<readonly StartResult[]> => {
   await using world = await newWorld();
   const bare: number[] = [];
@@ -82,6 +92,7 @@ export const measureStart = async (times: number): Promise<readonly StartResult[
   const baselineMs = median(bare);
   const resultOf = (by: StartResult['by'], samples: readonly number[]): StartResult => ({ by, medianMs: median(samples), fastestMs: Math.min(...samples), ratio: median(samples) / baselineMs });
   const results = [resultOf('bare node', bare)];
-  for (const by of ['launcher', 'npm'] as const) results.push(resultOf(by, await measureBy(world, by, times)));
+  const ways: readonly StartedBy[] = (await hasNpm()) ? ['launcher', 'npm'] : ['launcher'];
+  for (const by of ways) results.push(resultOf(by, await measureBy(world, by, times)));
   return results;
 };

@@ -3,12 +3,35 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Report } from '../bench/report.ts';
 
-const run = promisify(execFile);
-const script = (name: string): string => fileURLToPath(new URL(`../bench/${name}`, import.meta.url));
+const script = fileURLToPath(new URL('../bench/run.ts', import.meta.url));
 
-test('the benchmark runs and gives every part beside its baseline', async () => {
-  const { stdout } = await run(process.execPath, [script('run.ts'), '--quick', '--json']);
-  const result = JSON.parse(stdout) as Readonly<Record<string, unknown>>;
-  for (const part of ['latency', 'start', 'memory', 'context']) assert.ok(part in result, part);
+const bench = async (...args: readonly string[]): Promise<string> => (await promisify(execFile)(process.execPath, [script, ...args])).stdout;
+
+const areNumbers = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'number' && Number.isFinite(value) && value > 0);
+
+test('the benchmarks measure everything, each number beside its baseline', async () => {
+  const report = JSON.parse(await bench('--quick', '--json')) as Report;
+  assert.deepEqual(report.latency?.map(({ chats }) => chats), [1, 10]);
+  for (const { gateway, bare, ratio } of report.latency ?? []) {
+    for (const speed of [gateway, bare, ratio]) assert.ok(areNumbers(speed.perSecond, speed.p50Ms, speed.p99Ms), JSON.stringify(speed));
+  }
+  assert.deepEqual(report.start?.map(({ by }) => by).slice(0, 2), ['bare node', 'launcher']);
+  for (const { medianMs, ratio } of report.start ?? []) assert.ok(areNumbers(medianMs, ratio));
+  if (process.platform === 'linux') assert.deepEqual(report.memory?.map(({ messages }) => messages), [0, 20, 40]);
+  for (const { busyBytes, restingBytes, ratio } of report.memory ?? []) assert.ok(areNumbers(busyBytes, restingBytes, ratio));
+  assert.deepEqual(report.context?.map(({ messages }) => messages), [100, 3000]);
+  for (const { loadMs, ratio } of report.context ?? []) assert.ok(areNumbers(loadMs, ratio));
+});
+
+test('one part can be measured alone, and is printed for people', async () => {
+  const printed = await bench('--quick', '--only', 'context');
+  assert.match(printed, /100 messages +[\d.]+ ms +1\.00x/);
+  assert.doesNotMatch(printed, /Start until/);
+});
+
+test('help has examples, and a part that does not exist is refused', async () => {
+  assert.match(await bench('--help'), /Examples:\n +npm run bench/);
+  await assert.rejects(bench('--only', 'everything'), /Allowed choices are latency, start, memory, context/);
 });

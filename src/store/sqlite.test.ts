@@ -305,3 +305,52 @@ test('a row whose number is beyond what JavaScript can count disturbs nothing', 
   await data.set('after', 'v');
   assert.deepEqual((await data.list('')).map((row) => row.key), ['after', 'before']);
 });
+
+test('who listens early is told before the commit, and what it writes comes true with what it heard of', async () => {
+  const store = open();
+  const data = accountData(store, 'a');
+  const order: string[] = [];
+  const answers: Promise<unknown>[] = [];
+  const answer = (lane: string): void => {
+    order.push(`heard ${lane}`);
+    answers.push(store.write(async (tx) => {
+      const heard = await tx.q.selectFrom('account_values').select('key').where('key', '=', lane).execute();
+      await tx.q.insertInto('account_values').values({ account: 'a', key: `${lane}, answered`, value: String(heard.length) }).execute();
+    }));
+  };
+  store.listen('lane', answer, 'written');
+  await store.write(async (tx) => {
+    await tx.q.insertInto('account_values').values({ account: 'a', key: 'work', value: 'v' }).execute();
+    tx.notify('lane', 'work');
+  });
+  order.push('committed');
+  assert.deepEqual(order, ['heard work', 'committed']);
+  assert.deepEqual((await data.list('work')).map((row) => row.key), ['work', 'work, answered']);
+  assert.equal(await data.get('work, answered'), '1');
+  await Promise.all(answers);
+});
+
+test('who listens early hears nothing of a write that failed', async () => {
+  const store = open();
+  const heard: string[] = [];
+  store.listen('lane', (lane) => heard.push(lane), 'written');
+  const failing = store.write(async (tx) => {
+    tx.notify('lane', 'undone');
+    throw new StoreError('failed', 'on purpose');
+  });
+  await assert.rejects(failing, /on purpose/);
+  assert.deepEqual(heard, []);
+});
+
+test('a patient write is written by itself, with the next one, or at the end', async () => {
+  const store = open();
+  const put = (key: string, patient: boolean): Promise<unknown> => store.write((tx) => tx.q.insertInto('account_values').values({ account: 'a', key, value: 'v' }).execute(), { patient });
+  await put('alone', true);
+  const order: string[] = [];
+  await Promise.all([put('patient', true).then(() => order.push('patient')), put('urgent', false).then(() => order.push('urgent'))]);
+  assert.deepEqual(order, ['patient', 'urgent']);
+  const last = put('last', true);
+  await store.close();
+  await last;
+  assert.deepEqual((await accountData(open(), 'a').list('')).map((row) => row.key), ['alone', 'last', 'patient', 'urgent']);
+});

@@ -118,6 +118,19 @@ describe('long polling', () => {
     await stop();
   });
 
+  it('has written the last position when it ends', async () => {
+    const { adapter } = await openAccount(simulator);
+    const { inbox, stop } = await runAccount(adapter);
+    for (const text of ['first', 'second', 'third']) {
+      const confirmed = simulator.acknowledged();
+      await simulator.say(dm(text));
+      await eventually(() => simulator.acknowledged() > confirmed);
+    }
+    await stop();
+    const last = simulator.deliver({ message: { message_id: 5, date: 1, chat: { id: 1, type: 'private' }, from: { id: 1, is_bot: false, first_name: 'A' }, text: 'x' } });
+    assert.ok(inbox.cursors.get('offset')?.startsWith(`${last}@`));
+  });
+
   it('takes an event that comes again as the same event', async () => {
     const { adapter } = await openAccount(simulator);
     const { inbox, stop } = await runAccount(adapter);

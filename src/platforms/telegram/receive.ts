@@ -68,42 +68,66 @@ const takeAll = async (receiving: Receiving, updates: readonly unknown[]): Promi
   return { next };
 };
 
+/** Where we are in Telegram's stream: known at once, written now and then and at the end. */
+interface Place {
+  /** Undefined when it is unknown or too old to be asked for. */
+  offset(): number | undefined;
+  advance(offset: number): void;
+  /** Rejects when the position could not be written. */
+  written(): Promise<void>;
+  save(): Promise<void>;
+}
+
+const findPlace = async ({ inbox, clock }: Pick<Receiving, 'inbox' | 'clock'>): Promise<Place> => {
+  let position = readPosition(await inbox.cursor.read(cursorName));
+  let saved = position;
+  let writing = Promise.resolve();
+  const save = (): Promise<void> => {
+    if (position === undefined || position === saved) return writing;
+    saved = position;
+    writing = inbox.cursor.write(cursorName, writePosition(position));
+    return writing;
+  };
+  return {
+    offset: () => (position !== undefined && clock.now() - position.atMs < offsetValidMs ? position.offset : undefined),
+    advance(offset) {
+      position = { offset, atMs: clock.now() };
+      if (position.atMs - (saved?.atMs ?? 0) >= saveEveryMs) void save();
+    },
+    written: () => writing,
+    save,
+  };
+};
+
 /** Asks Telegram for updates until aborted. An update is confirmed by the next call only, when it is already stored. */
 export const poll = async (receiving: Receiving, signal: AbortSignal): Promise<void> => {
-  const { api, inbox, clock, pollTimeoutSeconds } = receiving;
+  const { api, inbox, pollTimeoutSeconds } = receiving;
   const stop = new AbortController();
   const end = (): void => stop.abort();
-  let position: Position | undefined;
-  let saved = { position, done: Promise.resolve() };
-  const save = (): void => {
-    if (position !== undefined && position !== saved.position) saved = { position, done: inbox.cursor.write(cursorName, writePosition(position)) };
-  };
+  let place: Place | undefined;
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
     await api.repeatable('account', stop.signal, (raw, s) => raw.deleteWebhook({ drop_pending_updates: false }, s));
-    position = readPosition(await inbox.cursor.read(cursorName));
-    saved = { ...saved, position };
+    place = await findPlace(receiving);
     for (;;) {
-      const known = position !== undefined && clock.now() - position.atMs < offsetValidMs ? { offset: position.offset } : {};
+      const offset = place.offset();
+      const known = offset === undefined ? {} : { offset };
       const asked = api.poll(stop.signal, (raw, s) => raw.getUpdates({ ...known, timeout: pollTimeoutSeconds, limit: 100, allowed_updates: updateKinds }, s));
-      const [updates] = await Promise.all([asked, saved.done]);
+      const [updates] = await Promise.all([asked, place.written()]);
       if (!Array.isArray(updates)) throw new PlatformError('unavailable', 'getUpdates: the answer is not a list');
       inbox.alive();
       if (updates.length === 0) continue;
       const { next, failure } = await takeAll(receiving, updates);
       if (failure !== undefined) throw failure.error;
       if (next === undefined) throw new PlatformError('unavailable', 'getUpdates: no update has an id');
-      position = { offset: Math.max(next, known.offset ?? 0), atMs: clock.now() };
-      if (position.atMs - (saved.position?.atMs ?? 0) >= saveEveryMs) save();
+      place.advance(Math.max(next, offset ?? 0));
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
     signal.removeEventListener('abort', end);
     end();
-    await Promise.allSettled([saved.done]);
-    save();
-    await Promise.allSettled([saved.done]);
+    await Promise.allSettled([place?.written(), place?.save()]);
   }
 };
