@@ -60,7 +60,7 @@ after(async () => {
 
 const openPage = async (context: BrowserContext, url: string): Promise<Page> => {
   const page = await context.newPage();
-  page.setDefaultTimeout(5_000);
+  page.setDefaultTimeout(15_000);
   page.on('request', (request) => {
     if (!request.url().startsWith(gateway.url) && !request.url().startsWith('data:') && !request.url().startsWith('blob:')) strangeRequests.push(request.url());
   });
@@ -231,6 +231,22 @@ describe('the page in a real browser', { concurrency: false }, () => {
       await say(page, '');
       await page.locator('.from-owner img').waitFor();
       await page.waitForFunction(() => document.querySelector<HTMLImageElement>('.from-owner img')?.naturalWidth === 1);
+    }));
+
+  test('a message that is sent while its file is on the way goes once, with the file', () =>
+    withPage(async (page) => {
+      const arriving = Promise.withResolvers<void>();
+      await page.route('**/api/web/files**', async (route) => {
+        await arriving.promise;
+        await route.continue();
+      });
+      await page.locator('input[type=file]').setInputFiles({ name: 'slow.txt', mimeType: 'text/plain', buffer: Buffer.from('slow') });
+      await page.getByRole('progressbar', { name: 'Sending slow.txt' }).waitFor();
+      await say(page, 'here it comes');
+      assert.deepEqual(await own(page), []);
+      arriving.resolve();
+      await page.locator('.from-owner', { hasText: 'slow.txt' }).waitFor();
+      assert.equal((await own(page)).length, 1);
     }));
 
   test('everything can be done with the keyboard alone', () =>

@@ -153,10 +153,10 @@ const converse = async (deps: InboxDeps, tx: Writing, arrival: Arrival, seated: 
   const limit = deps.settings().agent.queue_limit;
   if (waiting >= limit) return refuse(tx, arrival, { ...seated, waiting });
   // First of all, for it takes the lane's lock: a turn that begins beside us either sees the message or is seen by it.
-  await enqueueLane(tx, { lane: seated.lane, kind: 'turn', ...(event.batch !== undefined && { delayMs: holdMs[event.batch.kind] }) });
+  const { running } = await enqueueLane(tx, { lane: seated.lane, kind: 'turn', ...(event.batch !== undefined && { delayMs: holdMs[event.batch.kind] }) });
   const id = await insertInboxItem(tx, { event, class: 'chat', decisions: seated.decisions, place: { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey } });
   if (id === undefined) throw new Duplicate();
-  if ((await laneFacts(tx, seated.lane)).running) await whileRunning(deps, tx, arrival, { lane: seated.lane, sessionId: seated.sessionId, inboxId: id });
+  if (running) await whileRunning(deps, tx, arrival, { lane: seated.lane, sessionId: seated.sessionId, inboxId: id });
   return { accepted: 'stored', reason: 'conversation' };
 };
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { prepared } from './prepared.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
@@ -30,8 +31,10 @@ export const markDead = async (tx: Writing, target: { account: string; chatId: s
 };
 
 export const markAlive = async (tx: Writing, account: string, chatId: string): Promise<void> => {
-  await tx.q.deleteFrom('dead_targets').where('account', '=', account).where('chat_id', '=', chatId).execute();
+  await deleteDead(tx, { account, chatId });
 };
+
+const deleteDead = prepared((db, target: { account: string; chatId: string }) => db.q.deleteFrom('dead_targets').where('account', '=', target.account).where('chat_id', '=', target.chatId));
 
 export interface DeadTarget {
   readonly account: string;

@@ -179,7 +179,7 @@ export const openControlItems = async (db: Reading, limit: number): Promise<Inbo
     .selectFrom('inbox')
     .select(['id', 'event', 'message_id', 'session_id', 'session_key'])
     .where('state', '=', 'waiting')
-    .where('class', '=', 'control')
+    .where('class', '=', sql.lit('control'))
     .orderBy('id')
     .limit(limit)
     .execute();

@@ -9,7 +9,7 @@ import { LaneScheduler } from './lane-scheduler.ts';
 import { claimLane, enqueueLane, releaseLane } from './lanes.ts';
 import type { Store } from './store.ts';
 
-const enqueue = (store: Store, lane: string): Promise<void> => store.write((tx) => enqueueLane(tx, { lane, kind: lane.startsWith('out:') ? 'out' : 'turn' }));
+const enqueue = (store: Store, lane: string): Promise<unknown> => store.write((tx) => enqueueLane(tx, { lane, kind: lane.startsWith('out:') ? 'out' : 'turn' }));
 
 /** Takes the work of a lane away, as somebody who has done it. */
 const finish = (store: Store, lane: string): Promise<void> =>

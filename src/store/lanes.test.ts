@@ -9,7 +9,7 @@ const lane = 'turn:s1';
 const long = 60_000;
 const short = 60;
 
-const enqueue = (store: Store, name = lane, delayMs?: number): Promise<void> =>
+const enqueue = (store: Store, name = lane, delayMs?: number): Promise<unknown> =>
   store.write((tx) => enqueueLane(tx, { lane: name, kind: name.startsWith('out:') ? 'out' : 'turn', ...(delayMs !== undefined && { delayMs }) }));
 
 const claim = (store: Store, owner: string, leaseMs = long, name = lane): Promise<Claim | undefined> => store.write((tx) => claimLane(tx, { lane: name, owner, leaseMs }));

@@ -23,12 +23,13 @@ export const outLane = (account: string, chatId: string): string => `out:${accou
 const firstFence = (db: Reading): RawBuilder<number> => sql<number>`${db.now} * 1000`;
 
 /**
- * Announces work. Called before the item is written, it takes the lane's row lock and makes the order of items the order of commits.
+ * Announces work and answers how the lane is doing. Called before the item is written, it takes the lane's row lock and makes the order of items the order of commits.
  * `delayMs` holds the lane back, for parts of one message that are still to come; newer work without delay ends the hold.
  */
-export const enqueueLane = async (tx: Writing, work: { lane: string; kind: LaneKind; delayMs?: number }): Promise<void> => {
-  await upsertWork(tx, { lane: work.lane, kind: work.kind, delayMs: Math.ceil(work.delayMs ?? 0) });
+export const enqueueLane = async (tx: Writing, work: { lane: string; kind: LaneKind; delayMs?: number }): Promise<LaneFacts> => {
+  const [row] = (await upsertWork(tx, { lane: work.lane, kind: work.kind, delayMs: Math.ceil(work.delayMs ?? 0) })).rows;
   tx.notify('lane', work.lane);
+  return toFacts(row);
 };
 
 const upsertWork = prepared((db, work: { lane: string; kind: LaneKind; delayMs: number }) => {
@@ -36,7 +37,8 @@ const upsertWork = prepared((db, work: { lane: string; kind: LaneKind; delayMs: 
   return db.q
     .insertInto('lanes')
     .values({ lane: work.lane, kind: work.kind, has_work: 1, ready_at: readyAt, owner: null, lease_until: 0, fence: firstFence(db), stops: 0 })
-    .onConflict((conflict) => conflict.column('lane').doUpdateSet({ has_work: 1, ready_at: readyAt }));
+    .onConflict((conflict) => conflict.column('lane').doUpdateSet({ has_work: 1, ready_at: readyAt }))
+    .returning(['lanes.stops', isHeld(db).as('held')]);
 });
 
 /** Undefined when somebody else has it, when there is nothing to do, or when it is not time yet. */
@@ -143,17 +145,13 @@ export interface LaneFacts {
   readonly stops: number;
 }
 
-export const laneFacts = async (db: Reading, lane: string): Promise<LaneFacts> => {
-  const [row] = (await selectFacts(db, { lane })).rows;
-  return { running: row?.running === 1, stops: row?.stops ?? 0 };
-};
+const isHeld = (db: Reading): RawBuilder<number> => sql<number>`case when lanes.owner is not null and lanes.lease_until >= ${db.now} then 1 else 0 end`;
 
-const selectFacts = prepared((db, at: { lane: string }) =>
-  db.q
-    .selectFrom('lanes')
-    .select((eb) => ['stops', eb.case().when(eb.and([eb('owner', 'is not', null), eb('lease_until', '>=', db.now)])).then(1).else(0).end().as('running')])
-    .where('lane', '=', at.lane),
-);
+const toFacts = (row: { stops: number; held: number } | undefined): LaneFacts => ({ running: row?.held === 1, stops: row?.stops ?? 0 });
+
+export const laneFacts = async (db: Reading, lane: string): Promise<LaneFacts> => toFacts((await selectFacts(db, { lane })).rows[0]);
+
+const selectFacts = prepared((db, at: { lane: string }) => db.q.selectFrom('lanes').select(['lanes.stops', isHeld(db).as('held')]).where('lane', '=', at.lane));
 
 /** Lanes whose name starts so need not wait for their time any longer. */
 export const expediteLanes = async (tx: Writing, prefix: string): Promise<void> => {

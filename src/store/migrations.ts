@@ -2,7 +2,8 @@ import { StoreError } from '../core/errors.ts';
 import type { Engine } from './store.ts';
 
 /**
- * One step of the schema. An index is partial only where it leaves out nulls: with bound parameters SQLite cannot prove that another one applies.
+ * One step of the schema. Every index costs every message; a partial one is used by SQLite only where it leaves out nulls or where the query has
+ * its condition in words, not as a parameter.
  * Steps are never changed once released; a new version is a new step.
  */
 interface Migration {
@@ -45,7 +46,7 @@ const first: Migration = {
     // The native id comes first, so that `hermes trace` can look for it alone.
     'create unique index inbox_native on inbox (native_id, account, chat_id, kind)',
     'create index inbox_lane on inbox (lane, state, class, id)',
-    'create index inbox_state on inbox (state, class, id)',
+    "create index inbox_control on inbox (state, id) where class = 'control'",
     'create index inbox_turn on inbox (turn_id, state, id) where turn_id is not null',
     'create index inbox_done on inbox (state, done_at)',
     `create table lanes (
@@ -56,7 +57,6 @@ const first: Migration = {
       id ${identity(engine)}, session_id text not null, lane text not null, state text not null, attempts bigint not null, target text not null, preview text,
       exit_reason text, error text, model text, input_tokens bigint not null default 0, output_tokens bigint not null default 0, started_at bigint not null, ended_at bigint)`,
     'create index turns_lane on turns (state, lane, id)',
-    'create index turns_session on turns (session_id, id)',
     'create index turns_ended on turns (state, ended_at)',
     `create table outbox (
       id ${identity(engine)}, key text not null, lane text not null, account text not null, chat_id text not null, target text not null, payload text not null,

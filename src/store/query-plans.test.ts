@@ -31,7 +31,7 @@ const hotQueries: readonly HotQuery[] = [
   { name: 'lastUserMessage', by: 'session_id=? AND active=?', run: (db) => lastUserMessage(db, 's') },
   { name: 'waitingItems', by: 'lane=? AND state=? AND class=?', run: (db) => waitingItems(db, 'l', 50) },
   { name: 'countWaiting', by: 'lane=? AND state=? AND class=?', run: (db) => countWaiting(db, 'l') },
-  { name: 'openControlItems', by: 'state=? AND class=?', run: (db) => openControlItems(db, 50) },
+  { name: 'openControlItems', by: 'state=?', run: (db) => openControlItems(db, 50) },
   { name: 'isKnownEvent', by: 'native_id=? AND account=? AND chat_id=? AND kind=?', run: (db) => isKnownEvent(db, { account: 'a', chatId: 'c', nativeId: 'n', kind: 'message' }) },
   { name: 'findMessage', by: 'native_id=? AND account=? AND chat_id=? AND kind=?', run: (db) => findMessage(db, { account: 'a', chatId: 'c', nativeId: 'n' }) },
   { name: 'turnItems', by: 'turn_id=? AND state=?', run: (db) => turnItems(db, 1) },

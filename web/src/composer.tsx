@@ -106,7 +106,7 @@ const Hint = (): VNode => (
 
 export const Composer = ({ session, chat }: Props): VNode => {
   const draft = useStore(session.drafts.items, (drafts) => drafts[chat] ?? emptyDraft);
-  const uploading = useStore(session.uploads.items, (uploads) => uploads.some((upload) => upload.chat === chat));
+  const uploading = useStore(session.uploads.items, (uploads) => uploads.filter((upload) => upload.chat === chat).length);
   const busy = useBusy(session, chat);
   const area = useAutoGrow(draft.text);
   const menu = useCommands({ session, chat }, draft.text);
@@ -115,12 +115,26 @@ export const Composer = ({ session, chat }: Props): VNode => {
     if (matchMedia('(pointer: fine)').matches) focusComposer();
   }, [chat, draft.replyTo]);
 
-  const send = (event: Event): void => {
-    event.preventDefault();
-    if (empty || uploading) return;
+  /** How many files the message has that goes as soon as they are there. */
+  const [awaited, setAwaited] = useState<number>();
+
+  const sendNow = (): void => {
+    if (empty) return;
     session.outbox.send({ chat, text: draft.text.trim(), files: draft.files, replyTo: draft.replyTo });
     session.drafts.clear(chat);
   };
+  const send = (event: Event): void => {
+    event.preventDefault();
+    if (uploading > 0) setAwaited(draft.files.length + uploading);
+    else sendNow();
+  };
+  useEffect(() => setAwaited(undefined), [chat]);
+  useEffect(() => {
+    if (awaited === undefined || uploading > 0) return;
+    setAwaited(undefined);
+    // A file that failed is reported, and the message stays for the person to decide.
+    if (draft.files.length >= awaited) sendNow();
+  }, [awaited, uploading]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || menu.onKey(event)) return;
     if (event.key === 'Enter' && !event.shiftKey) send(event);
@@ -152,7 +166,7 @@ export const Composer = ({ session, chat }: Props): VNode => {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        {busy && empty ? <StopButton onClick={() => sendStop(session, chat)} /> : <SendButton disabled={empty || uploading} />}
+        {busy && empty ? <StopButton onClick={() => sendStop(session, chat)} /> : <SendButton disabled={(empty && uploading === 0) || awaited !== undefined} />}
       </div>
       <Hint />
     </form>
