@@ -1,3 +1,5 @@
+import type { Sender, Target } from '../core/message.ts';
+import type { Answer, Question } from '../core/question.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 
@@ -18,6 +20,24 @@ export interface TurnLimits {
   readonly maxIterations?: number;
 }
 
+/** Where a turn takes place, and for whom. */
+export interface TurnPlace {
+  /** The agent that answers. */
+  readonly agent: string;
+  readonly platform: string;
+  readonly target: Target;
+  readonly chatName?: string;
+  readonly sessionKey?: string;
+  /** Whose message is answered; nobody's when the gateway itself began the turn. */
+  readonly sender?: Sender;
+}
+
+/**
+ * Asks a person and waits. The question outlives the process: a call that was made again after a restart finds its question, open or answered, by
+ * `callId` and `index` (its number among the questions of that call). An answer can be had once; a call that has had it is not run again.
+ */
+export type AskPerson = (question: Question, from: { readonly callId: string; readonly index: number }, signal: AbortSignal) => Promise<Answer>;
+
 export interface TurnInput {
   readonly sessionId: string;
   readonly turnId: string;
@@ -34,6 +54,10 @@ export interface TurnInput {
   /** False where nothing can be said after the turn has ended. */
   readonly asyncDelivery: boolean;
   readonly limits: TurnLimits;
+  readonly place: TurnPlace;
+  readonly ask: AskPerson;
+  /** Calls at the end of the transcript that were waiting for a person when the process ended: they are made again. */
+  readonly unansweredCalls?: ReadonlySet<string>;
 }
 
 /** Answers one turn as one stream of events. */

@@ -8,7 +8,7 @@ import type { TurnInput } from './contract.ts';
 import { recordOf } from './models/json-fields.ts';
 import { boundResult } from './tools/bound-result.ts';
 import { ToolError } from './tools/contract.ts';
-import type { Tool, ToolSet } from './tools/contract.ts';
+import type { Tool, ToolContext, ToolSet } from './tools/contract.ts';
 import { TurnEnded } from './turn-watch.ts';
 import type { TurnWatch } from './turn-watch.ts';
 
@@ -100,13 +100,25 @@ const failureText = (error: unknown, call: ToolCall, round: ToolRound): string =
   return `Error: the tool failed in an unexpected way (${errorId}).`;
 };
 
+const contextFor = (call: ToolCall, { input, clock, watch }: ToolRound): ToolContext => {
+  const { sessionId, turnId, asyncDelivery, place } = input;
+  let asked = 0;
+  const ask: ToolContext['ask'] = async (question, signal) => {
+    watch.alive(question.timeoutMs);
+    asked += 1;
+    const answer = await input.ask(question, { callId: call.id, index: asked }, signal);
+    watch.alive();
+    return answer;
+  };
+  return { sessionId, turnId, callId: call.id, place, clock, asyncDelivery, alive: () => watch.alive(), ask };
+};
+
 /** Never rejects: a tool that throws has a result like any other. */
 const perform = async ({ call, tool, args }: Runnable, round: ToolRound): Promise<Outcome> => {
-  const { input, clock, watch } = round;
+  const { clock, watch } = round;
   const startedMs = clock.now();
   const outcome = (content: string, ok: boolean): Outcome => ({ content: boundResult(content), ok, durationMs: clock.now() - startedMs });
-  const { sessionId, turnId, asyncDelivery } = input;
-  const context = { sessionId, turnId, callId: call.id, clock, asyncDelivery, alive: () => watch.alive() };
+  const context = contextFor(call, round);
   try {
     return outcome(await tool.run(args, context, watch.signal), true);
   } catch (error) {

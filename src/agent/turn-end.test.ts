@@ -14,6 +14,7 @@ import type { FinishReason, ModelEvent, ModelProvider } from './models/contract.
 import { resumeTranscript } from './resume-transcript.ts';
 import type { Tool } from './tools/contract.ts';
 import { toolSet } from './tools/tool-set.ts';
+import { somewhere } from './turn.test-support.ts';
 import { newAgent } from './turn.ts';
 import type { AgentDeps } from './turn.ts';
 
@@ -26,6 +27,8 @@ const input: TurnInput = {
   steering: () => [],
   asyncDelivery: true,
   limits: { activityMs: 60_000, totalMs: 600_000 },
+  place: somewhere,
+  ask: async () => ({ type: 'unattended' }),
 };
 
 const finish = (toolCalls: readonly ToolCall[] = [], reason: FinishReason = toolCalls.length > 0 ? 'tool_calls' : 'stop'): ModelEvent => ({

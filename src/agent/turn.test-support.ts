@@ -3,7 +3,7 @@ import type { TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import { manualClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
-import type { TurnInput } from './contract.ts';
+import type { TurnInput, TurnPlace } from './contract.ts';
 import type { ChatSimulator } from './models/chat-simulator.ts';
 import { newOpenAiProvider } from './models/openai.ts';
 import type { Tool } from './tools/contract.ts';
@@ -19,6 +19,8 @@ export const tool = (name: string, run: Tool['run'], parallelSafe = false): Tool
 
 const look = tool('look', async (args) => `saw ${JSON.stringify(args)}`);
 
+export const somewhere: TurnPlace = { agent: 'main', platform: 'telegram', target: { account: 'telegram', chatId: '42', chatType: 'dm' }, sender: { id: '7', isBot: false } };
+
 export const hello: TurnInput = {
   sessionId: 's1',
   turnId: 't1',
@@ -27,6 +29,8 @@ export const hello: TurnInput = {
   steering: () => [],
   asyncDelivery: true,
   limits: { activityMs: 1_800_000, totalMs: 7_200_000 },
+  place: somewhere,
+  ask: async () => ({ type: 'unattended' }),
 };
 
 export interface Run {

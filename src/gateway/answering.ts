@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Agent } from '../agent/contract.ts';
+import type { Agent, TurnPlace } from '../agent/contract.ts';
 import { createProvider } from '../agent/models/create-provider.ts';
 import { defaultModel } from '../agent/models/options.ts';
 import type { ModelOptions } from '../agent/models/options.ts';
@@ -31,6 +31,14 @@ const readIdentity = (home: string): string | undefined => {
   const path = join(home, 'SOUL.md');
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 };
+
+const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefined): TurnPlace => ({
+  agent: session.agent,
+  platform: platform?.name ?? session.account,
+  target: turn.target,
+  ...(last?.event.chat.name !== undefined && { chatName: last.event.chat.name }),
+  ...(last !== undefined && { sessionKey: last.sessionKey, sender: last.event.sender }),
+});
 
 /** Puts together who answers a turn: the agent with its model and tools, and what it is told about where it is. */
 export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promise<Answering>) => {
@@ -79,6 +87,7 @@ export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promis
       context: { contextTokens: model.context_length, outputTokens: model.max_output_tokens },
       limits: { activityMs: agent.gateway_timeout * 1000, totalMs: agent.turn_timeout * 1000, maxIterations: agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
+      place: placeOf(begun, platform),
     };
   };
 };

@@ -13,6 +13,7 @@ import type { RunningTurn } from '../store/turns.ts';
 import { noUsage } from '../core/transcript.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import type { BusyMode } from './busy-mode.ts';
+import type { InboxItem } from '../store/inbox.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
 import type { ItemGroup } from './user-message.ts';
 
@@ -24,6 +25,8 @@ export interface BegunTurn {
   /** Messages whose files have to be fetched before they can stand in the transcript. */
   readonly unwritten: readonly ItemGroup[];
   readonly inboxIds: readonly number[];
+  /** The newest message that is answered. */
+  readonly last: InboxItem | undefined;
   readonly resumed: boolean;
   readonly firstReceivedMs: number;
   /** How often the lane had been asked to stop when the turn began. */
@@ -95,7 +98,7 @@ const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn
   const items = await turnItems(tx, turn.id);
   const counted = { ...turn, attempts: turn.attempts + 1 };
   const unwritten = await writeGroups(tx, counted, groupItems(items), policy);
-  return { type: 'turn', claim, turn: counted, session, unwritten, inboxIds: items.map((item) => item.id), resumed: true, firstReceivedMs: items[0]?.event.sentAtMs ?? 0 };
+  return { type: 'turn', claim, turn: counted, session, unwritten, inboxIds: items.map((item) => item.id), last: items.at(-1), resumed: true, firstReceivedMs: items[0]?.event.sentAtMs ?? 0 };
 };
 
 /** What one turn answers: one message, or everything that waits and came from the same place, for an answer goes to one place only. */
@@ -133,5 +136,5 @@ export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy):
   const turn = await startTurn(tx, { sessionId: session.id, lane: claim.lane, target: policy.replyTo((items.at(-1) ?? last).event) });
   await joinTurn(tx, items.map((item) => item.id), turn.id);
   const unwritten = await writeGroups(tx, turn, taken, policy);
-  return { type: 'turn', claim, turn, session, unwritten, inboxIds: items.map((item) => item.id), resumed: false, firstReceivedMs: items[0]?.event.sentAtMs ?? 0, stops };
+  return { type: 'turn', claim, turn, session, unwritten, inboxIds: items.map((item) => item.id), last: items.at(-1), resumed: false, firstReceivedMs: items[0]?.event.sentAtMs ?? 0, stops };
 };

@@ -1,7 +1,8 @@
-import type { Agent, TurnAbort, TurnLimits } from '../agent/contract.ts';
+import type { Agent, TurnAbort, TurnLimits, TurnPlace } from '../agent/contract.ts';
 import { resumeTranscript } from '../agent/resume-transcript.ts';
 import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
+import type { Answer } from '../core/question.ts';
 import type { TranscriptMessage, Usage } from '../core/transcript.ts';
 import { addUsage, noUsage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
@@ -37,6 +38,7 @@ export interface Answering {
   readonly context: Omit<ContextLimits, 'fixedBytes'>;
   readonly limits: TurnLimits;
   readonly asyncDelivery: boolean;
+  readonly place: TurnPlace;
 }
 
 export interface TurnParts {
@@ -195,6 +197,8 @@ const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, 
     steering: () => steering(parts, begun, progress),
     asyncDelivery: answering.asyncDelivery,
     limits: answering.limits,
+    place: answering.place,
+    ask: async (): Promise<Answer> => ({ type: 'unattended' }),
     ...(begun.session.settings.model !== undefined && { model: begun.session.settings.model }),
   };
   for await (const event of answering.agent.run(input, signal)) await onEvent(parts, begun, progress, event);

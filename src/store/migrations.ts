@@ -97,7 +97,20 @@ const second: Migration = {
   ],
 };
 
-const migrations: readonly Migration[] = [first, second];
+/** The agent: what it asks people. */
+const third: Migration = {
+  version: 3,
+  statements: (engine) => [
+    `create table questions (
+      id ${identity(engine)}, key text not null, code text not null, account text not null, chat_id text not null, session_id text not null, session_key text, asker text, question text not null, purpose text not null,
+      state text not null, answer text, answered_by text, created_at bigint not null, expires_at bigint not null, settled_at bigint)`,
+    'create unique index questions_key on questions (key)',
+    'create index questions_open on questions (state, account, chat_id)',
+    'create index questions_session on questions (session_id, state)',
+  ],
+};
+
+const migrations: readonly Migration[] = [first, second, third];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 

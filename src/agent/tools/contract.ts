@@ -1,4 +1,6 @@
+import type { Answer, Question } from '../../core/question.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { TurnPlace } from '../contract.ts';
 import type { ToolDefinition } from '../models/contract.ts';
 
 /** What a tool may know about the turn that calls it. */
@@ -6,11 +8,17 @@ export interface ToolContext {
   readonly sessionId: string;
   readonly turnId: string;
   readonly callId: string;
+  readonly place: TurnPlace;
   readonly clock: Clock;
   /** False where nothing can be said after the turn: a tool must not promise to report later. */
   readonly asyncDelivery: boolean;
   /** Says that a long piece of work is alive, so that the turn's activity deadline does not end it. */
   alive(): void;
+  /**
+   * Asks a person and waits for the answer, which may take long; the turn's activity deadline stands still meanwhile. Whatever has an effect happens
+   * after the answer, never before: when the process ends while it is awaited, the call is made again from its start.
+   */
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
 }
 
 export type ToolErrorCode =

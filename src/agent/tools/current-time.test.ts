@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../../lib/clock.ts';
+import { somewhere } from '../turn.test-support.ts';
 import { ToolError } from './contract.ts';
 import type { ToolContext } from './contract.ts';
 import { currentTime } from './current-time.ts';
@@ -9,9 +10,11 @@ const context: ToolContext = {
   sessionId: 's',
   turnId: 't',
   callId: 'c',
+  place: somewhere,
   clock: manualClock(Date.UTC(2026, 6, 1, 12, 5, 9)),
   asyncDelivery: true,
   alive: () => undefined,
+  ask: async () => ({ type: 'unattended' }),
 };
 const run = (args: Record<string, unknown>): Promise<string> => currentTime.run(args, context, new AbortController().signal);
 
