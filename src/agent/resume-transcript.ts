@@ -6,11 +6,11 @@ const interrupted =
 
 /**
  * What to append to a transcript whose turn was broken off: one result for every tool call of the last assistant message that has
- * none. Nothing is run again. Empty when the transcript is complete.
+ * none and does not only wait for a person (`unanswered`). Nothing is run again. Empty when the transcript is complete.
  */
-export const resumeTranscript = (transcript: readonly TranscriptMessage[]): readonly TranscriptMessage[] => {
+export const resumeTranscript = (transcript: readonly TranscriptMessage[], unanswered: ReadonlySet<string> = new Set()): readonly TranscriptMessage[] => {
   const index = transcript.findLastIndex((row) => row.role === 'assistant');
   const calls = transcript[index]?.toolCalls ?? [];
   const answered = new Set(transcript.slice(index + 1).map((row) => row.toolCallId));
-  return calls.filter((call) => !answered.has(call.id)).map((call) => toolResult(call, interrupted));
+  return calls.filter((call) => !answered.has(call.id) && !unanswered.has(call.id)).map((call) => toolResult(call, interrupted));
 };

@@ -151,10 +151,23 @@ async function* lastWords(turn: Turn, steps: number): AsyncGenerator<TurnEvent, 
   return { type: 'end', reason: 'limit' };
 }
 
+/** Calls that were waiting for a person when the process ended have had no effect yet: they are made again and find their question. */
+async function* askAgain(turn: Turn): AsyncGenerator<TurnEvent, void, undefined> {
+  const { deps, input, watch, rows } = turn;
+  const { unansweredCalls } = input;
+  if (unansweredCalls === undefined) return;
+  const index = rows.findLastIndex((row) => row.role === 'assistant');
+  const answered = new Set(rows.slice(index + 1).map((row) => row.toolCallId));
+  const calls = (rows[index]?.toolCalls ?? []).filter((call) => unansweredCalls.has(call.id) && !answered.has(call.id));
+  const { results } = yield* runToolCalls(calls, { input, watch, tools: deps.tools, clock: deps.clock, log: deps.log, cut: false });
+  rows.push(...results);
+}
+
 async function* converse(turn: Turn): AsyncGenerator<TurnEvent, EndEvent, undefined> {
   const { deps, input, watch, rows } = turn;
   const steps = input.limits.maxIterations ?? defaultMaxIterations;
   let strikes = 0;
+  yield* askAgain(turn);
   for (let step = 1; step <= steps; step += 1) {
     watch.check();
     yield* steer(turn);

@@ -2,8 +2,11 @@ import type { AccountName } from './ids.ts';
 
 export type ChatType = 'dm' | 'group' | 'channel' | 'thread';
 
-/** Every kind passes the same authorization and the same inbox. */
-export type EventKind = 'message' | 'edit' | 'button' | 'reaction' | 'join';
+/**
+ * Every kind that comes from a platform passes the same authorization and the same inbox. A `notice` comes from the gateway itself: something that
+ * the conversation waits for has happened.
+ */
+export type EventKind = 'message' | 'edit' | 'button' | 'reaction' | 'join' | 'notice';
 
 export interface Chat {
   readonly id: string;

@@ -7,12 +7,13 @@ import { markAlive, markDead } from '../store/gates.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
 import { claimLane, expediteLanes, holdLane, laneWaitMs, outLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
-import { expediteDeliveries, headOfLane, markSending, settleDelivery } from '../store/outbox.ts';
+import { expediteDeliveries, headOfLane, markSending, sentMessageId, settleDelivery } from '../store/outbox.ts';
 import type { Attempt, Delivery, OutboxItem, Settlement } from '../store/outbox.ts';
 import { persist } from '../store/persist.ts';
 import type { Store, Writing } from '../store/store.ts';
 import type { Connections } from './connections.ts';
 import type { DeliveryGate } from './gate.ts';
+import { numbered } from './question-message.ts';
 import { afterError, afterUnknown } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -105,9 +106,22 @@ export class Dispatcher {
       await releaseLane(tx, claim, { more: true, readyInMs: waitMs });
       return { type: 'wait', ms: waitMs };
     }
+    if (item.delivery.changes !== undefined) return this.#change(tx, claim, { item, of: item.delivery.changes });
     if (item.state === 'sending') return this.#recover(tx, claim, item);
     await markSending(tx, item.id);
     return { type: 'send', item: { ...item, attempts: item.attempts + 1 } };
+  }
+
+  /** Everything before it in the lane is settled, so the message that it changes is there or will never be. */
+  async #change(tx: Writing, claim: Claim, change: { item: OutboxItem; of: string }): Promise<Next> {
+    const { item } = change;
+    const messageId = await sentMessageId(tx, change.of);
+    if (messageId === undefined || this.#options.connections.adapter(item.delivery.message.target.account)?.edits === undefined) {
+      await settleDelivery(tx, item.id, { state: 'cancelled', log: [...item.log, { atMs: this.#options.clock.now(), outcome: 'nothing to change' }] });
+      return this.#next(tx, claim);
+    }
+    await markSending(tx, item.id);
+    return { type: 'send', item: { ...item, attempts: item.attempts + 1, delivery: { ...item.delivery, finishes: messageId } } };
   }
 
   #waitFor(item: OutboxItem): number {
@@ -178,7 +192,7 @@ export class Dispatcher {
         await adapter.edits.edit(finishes, message, true, signal);
         return [finishes];
       }
-      const receipt = await adapter.send(message, signal);
+      const receipt = await adapter.send(adapter.choices === undefined ? numbered(message) : message, signal);
       return receipt.messageIds;
     } catch (error) {
       if (!(error instanceof PlatformError)) this.#options.log.error({ err: error, account: message.target.account }, 'delivery.adapter_broke_its_contract');

@@ -43,6 +43,7 @@ const aboutTheMessage: ReadonlySet<PlatformErrorCode> = new Set(['not_found', 'u
 
 /** The same delivery without what the platform refused to do with it. */
 const withoutRefused = (delivery: Delivery, error: PlatformError): Delivery | undefined => {
+  if (delivery.changes !== undefined) return undefined;
   if (delivery.finishes !== undefined && aboutTheMessage.has(error.code)) return asNew(delivery);
   const anchored = error.code === 'not_found' && error.facts.missing === 'reply' && delivery.message.target.replyTo !== undefined;
   return anchored ? unanchored(delivery) : undefined;

@@ -15,6 +15,7 @@ import type { Session } from '../store/sessions.ts';
 import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey } from '../store/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/turns.ts';
+import { takeAnswer, takePress } from './answer.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { holdMs } from './hold.ts';
@@ -136,6 +137,8 @@ export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Pro
     await skip(tx, arrival, { reason: edit, decisions: [] });
     return { accepted: 'skipped', reason: edit };
   }
+  const press = await takePress(tx, arrival);
+  if (press !== undefined) return press;
   const seated = await seat(deps, tx, arrival);
   const decisions = [...verdict.decisions, ...seated.decisions];
   const place = { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey };
@@ -144,6 +147,8 @@ export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Pro
     if (id === undefined) throw new Duplicate();
     return { accepted: 'stored', reason: 'command', controlId: id };
   }
+  const answered = await takeAnswer(tx, arrival, place);
+  if (answered !== undefined) return answered;
   return converse(deps, tx, arrival, { ...seated, decisions: [...decisions, { step: 'kind', verdict: 'conversation' }] });
 };
 

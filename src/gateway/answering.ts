@@ -37,7 +37,8 @@ const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefi
   platform: platform?.name ?? session.account,
   target: turn.target,
   ...(last?.event.chat.name !== undefined && { chatName: last.event.chat.name }),
-  ...(last !== undefined && { sessionKey: last.sessionKey, sender: last.event.sender }),
+  ...(last !== undefined && { sessionKey: last.sessionKey }),
+  ...(last !== undefined && last.event.kind !== 'notice' && { sender: last.event.sender }),
 });
 
 /** Puts together who answers a turn: the agent with its model and tools, and what it is told about where it is. */
@@ -88,6 +89,7 @@ export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promis
       limits: { activityMs: agent.gateway_timeout * 1000, totalMs: agent.turn_timeout * 1000, maxIterations: agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
       place: placeOf(begun, platform),
+      attended: platform?.asyncDelivery ?? false,
     };
   };
 };

@@ -31,6 +31,8 @@ export interface Outcome {
   readonly reason: string;
   /** A command that waits to be carried out. */
   readonly controlId?: number;
+  /** What whoever pressed a button is told, where the platform can show it. */
+  readonly pressed?: string;
 }
 
 /** Undoes the transaction of an event that another process has just stored. */

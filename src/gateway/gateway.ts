@@ -207,13 +207,13 @@ export class Gateway {
 
   #onAccepted(event: InboundEvent, outcome: Outcome): void {
     this.#counts.accepted(event, outcome);
-    if (event.kind === 'button' && outcome.accepted === 'stored') void this.#answerPress(event);
+    if (event.kind === 'button' && outcome.accepted === 'stored') void this.#answerPress(event, outcome.pressed);
   }
 
   /** Takes the waiting sign off a pressed button. */
-  async #answerPress(event: InboundEvent): Promise<void> {
+  async #answerPress(event: InboundEvent, text: string | undefined): Promise<void> {
     try {
-      await this.#accounts.adapter(event.account)?.choices?.answer(event, undefined, AbortSignal.timeout(courtesyTimeoutMs));
+      await this.#accounts.adapter(event.account)?.choices?.answer(event, text, AbortSignal.timeout(courtesyTimeoutMs));
     } catch (error) {
       this.#options.log.debug({ err: error, account: event.account }, 'button.not_answered');
     }

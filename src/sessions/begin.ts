@@ -16,6 +16,7 @@ import type { BusyMode } from './busy-mode.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
 import type { ItemGroup } from './user-message.ts';
+import { withdrawQuestions } from './withdraw-questions.ts';
 
 export interface BegunTurn {
   readonly type: 'turn';
@@ -70,6 +71,7 @@ export const writeGroup = async (tx: Writing, turn: RunningTurn, group: ItemGrou
  * model's sight: whatever is in them must not end the turns that follow as well.
  */
 const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Promise<void> => {
+  await withdrawQuestions(tx, turn.id);
   const rowIds = (await turnItems(tx, turn.id)).flatMap((item) => item.messageId ?? []);
   if (rowIds.length > 0) await deactivateFrom(tx, turn.sessionId, Math.min(...rowIds));
   await closeTurnItems(tx, turn.id, { state: 'set_aside', reason: `ended the process ${turn.attempts} times` });
@@ -82,6 +84,7 @@ const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Pr
 
 /** A turn that was to stop when its process ended: what was said stays in the transcript, and nothing half-written in the chat. */
 const closeStopped = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Promise<void> => {
+  await withdrawQuestions(tx, turn.id);
   for (const group of groupItems(await turnItems(tx, turn.id))) {
     if (group[0].messageId === null) await writeGroup(tx, turn, group, { media: noMedia, shared: policy.isShared(group) });
   }

@@ -10,6 +10,7 @@ import type { Store, Writing } from '../store/store.ts';
 import { appendMessage } from '../store/transcripts.ts';
 import { finishTurn, uncountAttempt } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
+import { withdrawQuestions } from './withdraw-questions.ts';
 import { beginTurn } from './begin.ts';
 import type { Begun, BeginPolicy } from './begin.ts';
 
@@ -22,6 +23,8 @@ export interface TurnResult {
   readonly usage: Usage;
   /** Rows that were not stored while the turn ran: at most the final answer. */
   readonly messages: readonly TranscriptMessage[];
+  /** Somebody was asked something; what is still open is taken back. */
+  readonly asked: boolean;
   /** What people will see, if anything. */
   readonly answer: Omit<Outgoing, 'key'> | undefined;
 }
@@ -43,6 +46,7 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
 const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, policy: BeginPolicy): Promise<void> => {
   for (const message of result.messages) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message);
   if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
+  if (result.asked) await withdrawQuestions(tx, turn.id);
   await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
   await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model });
 };

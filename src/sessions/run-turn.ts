@@ -1,8 +1,7 @@
-import type { Agent, TurnAbort, TurnLimits, TurnPlace } from '../agent/contract.ts';
+import type { Agent, AskPerson, TurnAbort, TurnLimits, TurnPlace } from '../agent/contract.ts';
 import { resumeTranscript } from '../agent/resume-transcript.ts';
 import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import type { Answer } from '../core/question.ts';
 import type { TranscriptMessage, Usage } from '../core/transcript.ts';
 import { addUsage, noUsage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
@@ -14,10 +13,12 @@ import type { Logger } from '../lib/logger.ts';
 import { joinTurn, waitingItems } from '../store/inbox.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { heldLane, holdLane } from '../store/lanes.ts';
+import { unansweredCalls } from '../store/questions.ts';
 import { findSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { appendMessage } from '../store/transcripts.ts';
 import { recordPreview } from '../store/turns.ts';
+import { askPerson } from './ask-person.ts';
 import type { AttachmentOptions } from './attachments.ts';
 import { loadAttachments } from './attachments.ts';
 import type { BegunTurn, BeginPolicy } from './begin.ts';
@@ -39,6 +40,8 @@ export interface Answering {
   readonly limits: TurnLimits;
   readonly asyncDelivery: boolean;
   readonly place: TurnPlace;
+  /** Somebody is there who can be asked. */
+  readonly attended: boolean;
 }
 
 export interface TurnParts {
@@ -76,6 +79,8 @@ interface Progress {
   parts: number;
   preview: LivePreview | undefined;
   end: Extract<TurnEvent, { type: 'end' }> | undefined;
+  /** Somebody was asked something. */
+  asked: boolean;
   steered: ItemGroup[];
 }
 
@@ -91,13 +96,21 @@ const writeRest = async (parts: TurnParts, begun: BegunTurn, halt: AbortSignal):
   }
 };
 
-/** The transcript as the model gets it. Tool calls that a crash left open are answered with "interrupted", never run again. */
-const loadTranscript = async (parts: TurnParts, begun: BegunTurn, answering: Answering): Promise<readonly TranscriptMessage[]> => {
+interface LoadedTranscript {
+  readonly rows: readonly TranscriptMessage[];
+  /** Calls at its end that were waiting for a person: they have done nothing yet. */
+  readonly unanswered: ReadonlySet<string>;
+}
+
+/** The transcript as the model gets it. Tool calls that a crash left open are answered with "interrupted", never run again, unless they were only waiting for a person. */
+const loadTranscript = async (parts: TurnParts, begun: BegunTurn, answering: Answering): Promise<LoadedTranscript> => {
   const fixedBytes = Buffer.byteLength(answering.system);
-  const transcript = await loadContext(parts.store, begun.session.id, { ...answering.context, fixedBytes });
-  const missing = begun.resumed ? resumeTranscript(transcript) : [];
+  const rows = await loadContext(parts.store, begun.session.id, { ...answering.context, fixedBytes });
+  if (!begun.resumed) return { rows, unanswered: new Set() };
+  const unanswered = await parts.store.read((db) => unansweredCalls(db, begun.turn.id));
+  const missing = resumeTranscript(rows, unanswered);
   if (missing.length > 0) await appendToTurn(parts.store, begun, missing);
-  return [...transcript, ...missing];
+  return { rows: [...rows, ...missing], unanswered };
 };
 
 /** What people have said since the turn began, for a conversation that hands it to the running turn: in order, up to what has files or came from elsewhere. */
@@ -189,16 +202,24 @@ const endOf = (parts: TurnParts, begun: BegunTurn, progress: Progress): TurnEnd 
 const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, signal: AbortSignal): Promise<void> => {
   const answering = await parts.answering(begun);
   const transcript = await loadTranscript(parts, begun, answering);
+  progress.asked = transcript.unanswered.size > 0;
+  const person = askPerson({ store: parts.store, clock: parts.clock, platform: (account) => parts.policy.platform(account) }, begun);
+  const ask: AskPerson = async (question, from, waiting) => {
+    if (!answering.attended) return { type: 'unattended' };
+    progress.asked = true;
+    return person(question, from, waiting);
+  };
   const input = {
     sessionId: begun.session.id,
     turnId: String(begun.turn.id),
     system: answering.system,
-    transcript,
+    transcript: transcript.rows,
     steering: () => steering(parts, begun, progress),
     asyncDelivery: answering.asyncDelivery,
     limits: answering.limits,
     place: answering.place,
-    ask: async (): Promise<Answer> => ({ type: 'unattended' }),
+    ask,
+    ...(transcript.unanswered.size > 0 && { unansweredCalls: transcript.unanswered }),
     ...(begun.session.settings.model !== undefined && { model: begun.session.settings.model }),
   };
   for await (const event of answering.agent.run(input, signal)) await onEvent(parts, begun, progress, event);
@@ -216,7 +237,7 @@ const brokenOff = (parts: TurnParts, begun: BegunTurn, error: unknown): TurnEnd 
  * commit. Rejects only when the store does.
  */
 export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnSignals): Promise<TurnResult | undefined> => {
-  const progress: Progress = { usage: noUsage, model: null, final: undefined, parts: 0, preview: parts.preview(begun, 0), end: undefined, steered: [] };
+  const progress: Progress = { usage: noUsage, model: null, final: undefined, parts: 0, preview: parts.preview(begun, 0), end: undefined, asked: false, steered: [] };
   using _typing = parts.typing(begun);
   let end: TurnEnd;
   try {
@@ -239,6 +260,7 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
     error: end.sentence ?? null,
     model: progress.model,
     usage: progress.usage,
+    asked: progress.asked,
     messages: progress.final === undefined || unseen ? [] : [progress.final],
     answer,
   };

@@ -68,7 +68,7 @@ export const userMessage = (group: ItemGroup, media: LoadedMedia, shared: boolea
   // Every part of an album says again what it replies to.
   const said = group[0].event.batch?.kind === 'album' ? new Set(texts) : texts;
   const body = [...said, ...media.notes].join('\n');
-  const { sender } = group[0].event;
-  const content = shared ? `[${oneLine(sender.name ?? sender.id)}] ${body}` : body;
+  const { sender, kind } = group[0].event;
+  const content = shared && kind !== 'notice' ? `[${oneLine(sender.name ?? sender.id)}] ${body}` : body;
   return { role: 'user', content: content.toWellFormed(), ...(media.attachments.length > 0 && { attachments: media.attachments }) };
 };

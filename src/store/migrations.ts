@@ -102,11 +102,12 @@ const third: Migration = {
   version: 3,
   statements: (engine) => [
     `create table questions (
-      id ${identity(engine)}, key text not null, code text not null, account text not null, chat_id text not null, session_id text not null, session_key text, asker text, question text not null, purpose text not null,
-      state text not null, answer text, answered_by text, created_at bigint not null, expires_at bigint not null, settled_at bigint)`,
+      id ${identity(engine)}, key text not null, account text not null, chat_id text not null, session_id text not null, turn_id bigint, target text not null, asker text, question text not null,
+      purpose text not null, state text not null, answer text, answered_by text, answered_name text, answer_inbox_id bigint, created_at bigint not null, expires_at bigint not null)`,
     'create unique index questions_key on questions (key)',
-    'create index questions_open on questions (state, account, chat_id)',
-    'create index questions_session on questions (session_id, state)',
+    'create index questions_chat on questions (state, account, chat_id)',
+    'create index questions_turn on questions (turn_id) where turn_id is not null',
+    'create index questions_answer on questions (answer_inbox_id) where answer_inbox_id is not null',
   ],
 };
 

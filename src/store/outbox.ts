@@ -9,6 +9,8 @@ import type { Reading, Writing } from './store.ts';
 export interface Delivery {
   readonly message: OutboundMessage;
   readonly finishes?: string;
+  /** The key of an earlier delivery whose message gets this text. Where that message is not there or cannot be changed, nothing happens. */
+  readonly changes?: string;
   /** Texts that follow as messages of their own, because the platform found the whole too long. */
   readonly rest?: readonly string[];
 }
@@ -82,6 +84,13 @@ const insertDelivery = prepared((db, row: NewDelivery) =>
     })
     .onConflict((conflict) => conflict.column('key').doNothing()),
 );
+
+/** What the platform calls the one message of a delivery; undefined unless it is there. */
+export const sentMessageId = async (db: Reading, key: string): Promise<string | undefined> => {
+  const row = await db.q.selectFrom('outbox').select('message_ids').where('key', '=', key).where('state', '=', 'sent').executeTakeFirst();
+  const ids = row?.message_ids === undefined || row.message_ids === null ? [] : (JSON.parse(row.message_ids) as string[]);
+  return ids.length === 1 ? ids[0] : undefined;
+};
 
 /** The oldest delivery of a lane that is not settled. */
 export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem | undefined> => {

@@ -77,6 +77,12 @@ const pruneTurns: Step = async (tx, limits) => {
   return batchOf(result);
 };
 
+const pruneQuestions: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('questions').select('id').where('state', '!=', 'open').where('created_at', '<', daysAgo(tx, limits.inboxDays)).limit(batchSize);
+  const result = await tx.q.deleteFrom('questions').where('id', 'in', old).executeTakeFirst();
+  return batchOf(result);
+};
+
 /** The first account in order of name with an entry to delete gets the batch. */
 const pruneJournal: Step = async (tx, limits) => {
   const next = (after: string) => tx.q.selectFrom('journal').select((eb) => eb.fn.min('account').as('account')).where('account', '>', after).executeTakeFirst();
@@ -158,6 +164,7 @@ const steps: Readonly<Record<string, Step>> = {
   inbox: pruneInbox,
   outbox: pruneOutbox,
   turns: pruneTurns,
+  questions: pruneQuestions,
   journal: pruneJournal,
   denials: pruneDenials,
   gates: pruneGates,

@@ -21,7 +21,29 @@ export interface Tables {
   pairing_requests: { id: string; account: string; kind: string; user_id: string; user_name: string | null; salt: string; hash: string; created_at: number };
   pairings: { account: string; user_id: string; user_name: string | null; approved_by: string; approved_at: number };
   limits: { scope: string; count: number; until_ms: number };
+  questions: QuestionRow;
   denials: { account: string; user_id: string; chat_id: string; kind: string; reason: string; count: number; first_at: number; last_at: number };
+}
+
+export interface QuestionRow {
+  id: Generated<number>;
+  key: string;
+  account: string;
+  chat_id: string;
+  session_id: string;
+  turn_id: number | null;
+  target: string;
+  /** The person whose message led to it. */
+  asker: string | null;
+  question: string;
+  purpose: string;
+  state: 'open' | 'answered' | 'used' | 'expired' | 'withdrawn';
+  answer: string | null;
+  answered_by: string | null;
+  answered_name: string | null;
+  answer_inbox_id: number | null;
+  created_at: number;
+  expires_at: number;
 }
 
 export interface SessionRow {

@@ -76,6 +76,12 @@ const selectUnfinished = prepared((db, of: { lane: string }) =>
     .orderBy('id'),
 );
 
+/** Where a conversation was answered last. */
+export const lastTarget = async (db: Reading, lane: string): Promise<Target | undefined> => {
+  const row = await db.q.selectFrom('turns').select('target').where('state', '=', 'done').where('lane', '=', lane).orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return row === undefined ? undefined : (JSON.parse(row.target) as Target);
+};
+
 /** Keeps that the unfinished turn of a lane is to end, also for an owner that takes it up later: its reason is there before its end. */
 export const requestTurnStop = async (tx: Writing, lane: string): Promise<void> => {
   await tx.q.updateTable('turns').set({ exit_reason: 'stopped' }).where('lane', '=', lane).where('state', '=', 'running').execute();
