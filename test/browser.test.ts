@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { askToPair } from '../src/access/pairing.ts';
 import { replyTarget } from '../src/core/message.ts';
+import { isPaired } from '../src/store/pairing.ts';
 import { launchBrowser } from './support/browser.ts';
 import { startWebGateway } from './support/web-gateway.ts';
 import type { Script, WebGateway } from './support/web-gateway.ts';
@@ -247,6 +249,23 @@ describe('the page in a real browser', { concurrency: false }, () => {
       arriving.resolve();
       await page.locator('.from-owner', { hasText: 'slow.txt' }).waitFor();
       assert.equal((await own(page)).length, 1);
+    }));
+
+  test('whoever asks to be let in appears under People and is let in by a click', () =>
+    withPage(async (page) => {
+      await gateway.store.write((tx) => askToPair(tx, { account: 'telegram', userId: '1001', userName: '<b>Anna</b>' }));
+      await page.getByRole('button', { name: 'People' }).click();
+      const dialog = page.getByRole('dialog', { name: 'People' });
+      await dialog.getByText('<b>Anna</b> (1001)').waitFor();
+      await dialog.getByRole('button', { name: 'Let in' }).click();
+      await dialog.getByText('Nobody is asking').waitFor();
+      assert.equal(await gateway.store.read((db) => isPaired(db, 'telegram', ['1001'])), true);
+      await dialog.getByRole('button', { name: 'Invite somebody' }).click();
+      assert.match(await dialog.locator('.invitation code').innerText(), /^[A-Z0-9]{8}$/);
+      await dialog.getByRole('button', { name: 'Put out' }).click();
+      await dialog.getByText('Nobody yet').waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
     }));
 
   test('everything can be done with the keyboard alone', () =>

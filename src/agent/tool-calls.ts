@@ -6,6 +6,7 @@ import type { Logger } from '../lib/logger.ts';
 import { toolResult } from './alternation.ts';
 import type { TurnInput } from './contract.ts';
 import { recordOf } from './models/json-fields.ts';
+import { repairToolName } from './repair-tool-name.ts';
 import { boundResult } from './tools/bound-result.ts';
 import { ToolError } from './tools/contract.ts';
 import type { Tool, ToolContext, ToolSet } from './tools/contract.ts';
@@ -63,7 +64,8 @@ const unknownTool = (name: string, tools: ToolSet): string => {
 };
 
 const prepare = (call: ToolCall, round: ToolRound, last: boolean): Prepared => {
-  const tool = round.tools.get(call.name);
+  const known = round.tools.definitions.map((definition) => definition.name);
+  const tool = round.tools.get(call.name) ?? round.tools.get(repairToolName(call.name, known) ?? '');
   if (tool === undefined) return { call, refusal: unknownTool(call.name, round.tools) };
   const truncated = round.cut && last && call.arguments.trim() === '';
   const args = truncated ? undefined : parseArgs(call.arguments);

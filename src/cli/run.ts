@@ -66,7 +66,7 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   const store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true });
   const logins = newLogins({ store: accountData(store, 'http'), clock, token: config.sections.http.token });
   let gateway: Gateway | undefined;
-  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), page });
+  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), page, store });
   let http: RunningHttp | undefined;
   try {
     http = await startHttp({ options: config.sections.http, app });

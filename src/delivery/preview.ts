@@ -29,6 +29,8 @@ export interface PreviewOptions {
   readonly existing?: string;
   /** Quick answers are shown at once and whole; only what takes longer than this gets a preview. */
   readonly delayMs: number;
+  /** Shown behind the text while it grows; a cursor when left out. */
+  readonly mark?: string;
   /** Earlier deliveries to the chat are still on their way: a preview would overtake them. */
   mustWait(): Promise<boolean>;
   /** Called as soon as the platform has shown the first text, before anything else is sent. */
@@ -58,9 +60,19 @@ export class LivePreview {
   }
 
   push(delta: string): void {
-    this.#text += delta;
-    if (this.#broken) return;
+    this.show(this.#text + delta);
+  }
+
+  /** Puts another text in the place of what is shown. */
+  show(text: string): void {
+    this.#text = text;
+    if (this.#broken || this.#stop.signal.aborted) return;
     this.#loop ??= this.#run();
+  }
+
+  /** Whether people have seen a piece of it. */
+  get isShown(): boolean {
+    return this.#messageId !== undefined;
   }
 
   /** The message that the final text has to take over, if one is visible. Waits for a call under way. */
@@ -114,7 +126,7 @@ export class LivePreview {
 
   /** Undefined once the text has outgrown one message: the rest is shown when it is final. */
   #message(platform: Platform, text: string): OutboundMessage | undefined {
-    const shown = `${text.trimEnd()}${cursor}`;
+    const shown = `${text.trimEnd()}${this.#options.mark ?? cursor}`;
     if (platform.limits.measure(shown) > platform.limits.text) return undefined;
     return { key: this.#options.key, target: this.#options.target, text: shown, quiet: true, growing: true };
   }

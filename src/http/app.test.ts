@@ -41,6 +41,7 @@ const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
     readiness: () => ({ ready, accounts: [{ account: 'telegram@work', state: ready ? 'connected' : 'degraded', lastEvidenceMs: 0 }] }),
     webhook: (account) => webhooks.get(account),
     page: new Map(),
+    store: store.store,
   });
   const from = (address: string) => ({ incoming: { socket: { remoteAddress: address } } });
   const ask = (path: string, init: RequestInit & { readonly from?: string } = {}) => {
@@ -56,6 +57,13 @@ const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
   };
   return { app, ask, post, cookie, clock, logins, lines, webhooks, setReady: (value: boolean) => (ready = value), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 };
+
+test('who may talk is the business of logged-in browsers only', async () => {
+  await using world = await setUp();
+  assert.equal((await world.ask('/api/people')).status, 401);
+  assert.equal((await world.post('/api/people/invite', {})).status, 401);
+  assert.equal((await world.ask('/api/people', { headers: { cookie: await world.cookie() } })).status, 200);
+});
 
 test('health says that the process answers', async () => {
   await using http = await setUp();

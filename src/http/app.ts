@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Webhook } from '../platforms/contract.ts';
+import type { Store } from '../store/store.ts';
 import type { HttpEnv } from './client.ts';
 import { copyRequest } from './copy-request.ts';
 import { newFailureLimiter } from './failure-limiter.ts';
@@ -18,6 +19,8 @@ import { metricsRoutes } from './metrics.ts';
 import type { HttpOptions } from './options.ts';
 import { pageRoutes } from './page.ts';
 import type { Page } from './page.ts';
+import { peopleRoutes } from './people.ts';
+
 import { guardBrowser, securityHeaders } from './security.ts';
 
 export interface HttpDeps {
@@ -31,6 +34,7 @@ export interface HttpDeps {
   /** Asked for every request, so that accounts may come and go. */
   readonly webhook: (account: string) => Webhook | undefined;
   readonly page: Page;
+  readonly store: Store;
 }
 
 /** Whoever takes larger bodies checks them as they stream in; these are the sizes that may arrive at all. */
@@ -67,6 +71,9 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   app.use('/api/login', limitBody(maxBytes.small));
   app.use('/api/logout', limitBody(maxBytes.small));
   app.route('/api', loginRoutes(login));
+  app.use('/api/people/*', requireLogin(login), limitBody(maxBytes.small));
+  app.use('/api/people', requireLogin(login));
+  app.route('/api/people', peopleRoutes(deps.store));
   app.use('/api/:account/*', requireLogin(login), limitBody(maxBytes.login));
   app.all('/api/:account/*', mount(deps, 'login', '/api/'));
   app.route('/', pageRoutes(deps.page));

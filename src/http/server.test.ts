@@ -40,6 +40,7 @@ const startWorld = async (webhook: Webhook) => {
     readiness: () => ({ ready: true, accounts: [] }),
     webhook: (account) => (account === 'some' ? webhook : undefined),
     page: new Map(),
+    store: store.store,
   });
   const http = await start(app);
   return {

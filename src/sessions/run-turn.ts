@@ -6,8 +6,11 @@ import type { TranscriptMessage, Usage } from '../core/transcript.ts';
 import { addUsage, noUsage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import { enqueueText } from '../delivery/compose.ts';
+import type { DisplaySettings } from '../delivery/display.ts';
 import type { LivePreview } from '../delivery/preview.ts';
+import { shownReasoning } from '../delivery/shown-reasoning.ts';
 import { isSilentReply } from '../delivery/silence.ts';
+import type { ToolProgress } from '../delivery/tool-progress.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { joinTurn, waitingItems } from '../store/inbox.ts';
@@ -54,6 +57,9 @@ export interface TurnParts {
   /** Undefined where answers are not shown while they are written. `part` counts the texts of the turn that stand above it. */
   preview(begun: BegunTurn, part: number): LivePreview | undefined;
   typing(begun: BegunTurn): Disposable;
+  /** Undefined where the agent's work is not shown, or in the platform's own way. */
+  progress(begun: BegunTurn): ToolProgress | undefined;
+  display(begun: BegunTurn): DisplaySettings | undefined;
   onEvent?(begun: BegunTurn, event: TurnEvent): void;
 }
 
@@ -78,6 +84,7 @@ interface Progress {
   final: TranscriptMessage | undefined;
   parts: number;
   preview: LivePreview | undefined;
+  readonly tools: ToolProgress | undefined;
   end: Extract<TurnEvent, { type: 'end' }> | undefined;
   /** Somebody was asked something. */
   asked: boolean;
@@ -139,7 +146,8 @@ const writeSteered = (parts: TurnParts, begun: BegunTurn, group: ItemGroup): Pro
 /** Text that comes with tool calls is said now, above whatever the tools lead to; row and delivery commit together. */
 const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
   // A preview that an earlier attempt has left goes on to wait for a text.
-  if (message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
+  const quiet = progress.preview?.isShown !== true && parts.display(begun)?.interim_assistant_messages === false;
+  if (quiet || message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
   const finishes = await progress.preview?.finish();
   const platform = parts.policy.platform(begun.turn.target.account);
   await parts.store.write(async (tx) => {
@@ -164,6 +172,7 @@ const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress,
 
 const onEvent = async (parts: TurnParts, begun: BegunTurn, progress: Progress, event: TurnEvent): Promise<void> => {
   parts.onEvent?.(begun, event);
+  progress.tools?.onEvent(event);
   switch (event.type) {
     case 'text':
       progress.preview?.push(event.delta);
@@ -232,12 +241,21 @@ const brokenOff = (parts: TurnParts, begun: BegunTurn, error: unknown): TurnEnd 
   return { reason: 'internal_error', text: '', sentence: 'Something went wrong on my side.', errorId };
 };
 
+/** What people see of the end: what the model thought above it and facts about the turn below it, where they are wanted. */
+const shownEnd = (parts: TurnParts, begun: BegunTurn, done: { end: TurnEnd; progress: Progress }): TurnEnd => {
+  const { end, progress } = done;
+  const display = parts.display(begun);
+  if (display === undefined || end.reason !== 'completed' || isSilent(end)) return end;
+  const thought = display.show_reasoning ? shownReasoning(progress.final?.reasoning) : '';
+  return thought === '' ? end : { ...end, text: `${thought}\n\n${end.text}` };
+};
+
 /**
  * Runs a turn to its end. Undefined when it was put down for a shutdown. Everything it did so far is stored; its end is the caller's to
  * commit. Rejects only when the store does.
  */
 export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnSignals): Promise<TurnResult | undefined> => {
-  const progress: Progress = { usage: noUsage, model: null, final: undefined, parts: 0, preview: parts.preview(begun, 0), end: undefined, asked: false, steered: [] };
+  const progress: Progress = { usage: noUsage, model: null, final: undefined, parts: 0, preview: parts.preview(begun, 0), tools: parts.progress(begun), end: undefined, asked: false, steered: [] };
   using _typing = parts.typing(begun);
   let end: TurnEnd;
   try {
@@ -251,8 +269,9 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
     end = brokenOff(parts, begun, error);
   } finally {
     await progress.preview?.finish();
+    await progress.tools?.[Symbol.asyncDispose]();
   }
-  const answer = answerOf(end, { target: begun.turn.target, preview: await progress.preview?.finish() });
+  const answer = answerOf(shownEnd(parts, begun, { end, progress }), { target: begun.turn.target, preview: await progress.preview?.finish() });
   // What nobody was shown was not said: the model would take the person's message for answered.
   const unseen = answer === undefined && (end.reason === 'interrupted' || end.reason === 'stopped');
   return {

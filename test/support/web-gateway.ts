@@ -16,6 +16,7 @@ import { newMetrics } from '../../src/lib/metrics.ts';
 import type { Adapter, Inbox } from '../../src/platforms/contract.ts';
 import { web } from '../../src/platforms/web/index.ts';
 import { webOptions } from '../../src/platforms/web/options.ts';
+import type { Store } from '../../src/store/store.ts';
 import { openStoredData } from './stored-data.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,6 +58,7 @@ const newAgent = (adapter: Adapter, signal: AbortSignal): Agent => {
 
 export interface WebGateway extends AsyncDisposable {
   readonly url: string;
+  readonly store: Store;
   readonly adapter: Adapter;
   readonly events: readonly InboundEvent[];
   loginLink(): Promise<string>;
@@ -103,11 +105,13 @@ export const startWebGateway = async (options: { readonly folder: string; readon
     readiness: () => ({ ready: true, accounts: [] }),
     webhook: (name) => (name === account ? adapter.webhook : undefined),
     page: await loadPage(join(root, 'web', 'dist')),
+    store: data.store,
   });
   const http = await startHttp({ options: section, app, patience: { closeMs: 100 } });
   const running = adapter.run(inbox, { id: account, name: 'Hermes' }, stopping.signal);
   return {
     url: http.url,
+    store: data.store,
     adapter,
     events,
     loginLink: async () => `${http.url}/login#${await logins.newLink()}`,

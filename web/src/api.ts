@@ -1,4 +1,5 @@
 import { fileNameHeader, fileTypeHeader } from '../../src/platforms/web/wire.ts';
+import type { InviteAnswer, PeopleAnswer } from '../../src/http/people-wire.ts';
 import type { ChatsAnswer, MessageBody, MessagesAnswer, PressBody, WireFile } from '../../src/platforms/web/wire.ts';
 
 /** A request that was refused, or that never arrived when `status` is 0. */
@@ -53,6 +54,11 @@ export const getMessages = (chat: string, before?: number): Promise<MessagesAnsw
 export const postMessage = (chat: string, body: MessageBody): Promise<unknown> => call('POST', `${base}/chats/${encodeURIComponent(chat)}/messages`, body);
 export const postPress = (chat: string, body: PressBody): Promise<unknown> => call('POST', `${base}/chats/${encodeURIComponent(chat)}/presses`, body);
 export const hideChat = (chat: string): Promise<unknown> => call('DELETE', `${base}/chats/${encodeURIComponent(chat)}`);
+export const getPeople = (): Promise<PeopleAnswer> => call('GET', '/api/people');
+export const approvePerson = (id: string): Promise<PeopleAnswer> => call('POST', '/api/people/approve', { id });
+export const dismissPerson = (id: string): Promise<PeopleAnswer> => call('POST', '/api/people/dismiss', { id });
+export const revokePerson = (account: string, userId: string): Promise<PeopleAnswer> => call('POST', '/api/people/revoke', { account, userId });
+export const invitePerson = (): Promise<InviteAnswer> => call('POST', '/api/people/invite', {});
 export const eventsPath = (after: number): string => `${base}/events?after=${after}`;
 export const filePath = (id: string): string => `${base}/files/${encodeURIComponent(id)}`;
 

@@ -27,6 +27,7 @@ export const Reply = icon('M9 7l-5 5 5 5', 'M4 12h9a7 7 0 0 1 7 7');
 export const Sun = icon('M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z', 'M12 2.5v2', 'M12 19.5v2', 'M2.5 12h2', 'M19.5 12h2', 'M5.3 5.3l1.4 1.4', 'M17.3 17.3l1.4 1.4', 'M5.3 18.7l1.4-1.4', 'M17.3 6.7l1.4-1.4');
 export const Moon = icon('M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z');
 export const Trash = icon('M5 7h14', 'M10 7V4.5h4V7', 'M7 7l.8 12.5h8.4L17 7');
+export const People = icon('M9 5a3.2 3.2 0 1 0 0 6.4A3.2 3.2 0 0 0 9 5z', 'M3 19.5c.4-3.6 2.8-5.4 6-5.4s5.600 1.800 6 5.400', 'M16 5.400a3 3 0 0 1 0 5.600', 'M18 14.400c1.800.700 2.800 2.400 3 5.100');
 export const Leave = icon('M14 4.5H6.5v15H14', 'M11 12h9.5', 'M17 8.5l3.5 3.5-3.5 3.5');
 export const Down = icon('M12 5v14', 'M6 13l6 6 6-6');
 export const File = icon('M7 3.5h7l4 4v13H7z', 'M14 3.5v4h4');

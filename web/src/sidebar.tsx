@@ -2,7 +2,8 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { logOut } from './api.ts';
 import { shortTimeOf } from './format.ts';
-import { Leave, Moon, Pen, Sun, Trash, Wing } from './icons.tsx';
+import { Leave, Moon, Pen, People, Sun, Trash, Wing } from './icons.tsx';
+import { PeopleDialog } from './people.tsx';
 import type { Session } from './session.ts';
 import { useStore } from './store.ts';
 import { chooseTheme, currentTheme, followSystemTheme } from './theme.ts';
@@ -62,6 +63,7 @@ interface Props {
 
 export const Sidebar = ({ session, open, onClose, onLeave }: Props): VNode => {
   const title = useStore(session.state, (state) => state.title);
+  const [showsPeople, setShowsPeople] = useState(false);
   const startNew = (): void => {
     session.newChat();
     onClose();
@@ -81,12 +83,16 @@ export const Sidebar = ({ session, open, onClose, onLeave }: Props): VNode => {
         </button>
         <ChatList session={session} onPick={onClose} />
         <footer>
+          <button type="button" class="quiet wide" onClick={() => setShowsPeople(true)}>
+            <People /> People
+          </button>
           <ThemeButton />
           <button type="button" class="quiet wide" onClick={() => void logOut().finally(onLeave)}>
             <Leave /> Log out
           </button>
         </footer>
       </nav>
+      {showsPeople && <PeopleDialog onClose={() => setShowsPeople(false)} />}
     </>
   );
 };
