@@ -89,7 +89,7 @@ describe('control never waits', { concurrency: true }, () => {
     await until(() => world.model.requests.length === 1, 'the model to be asked');
     await world.say('dropped');
     await until(async () => (await waitingCount(inside)) === 1, 'one to wait');
-    await world.say('/new Fresh start');
+    await world.say('/new Fresh start -y');
     await world.say('hello again');
     await until(() => world.shown().length === 2, 'both answers');
     const [first = '', second] = world.shown();
@@ -148,7 +148,7 @@ describe('control never waits', { concurrency: true }, () => {
     const topic = { chatId: '-300', chatType: 'group', threadId: '5', senderName: 'Ada' } as const;
     await world.say('hello', topic);
     await until(() => world.shown('-300').length === 1, 'an answer');
-    await world.say('/new', topic);
+    await world.say('/new -y', topic);
     await until(() => world.shown('-300').length === 2, 'a new conversation');
     await world.say('hello again', topic);
     await until(() => world.shown('-300').length === 3, 'an answer');

@@ -54,7 +54,7 @@ test('somebody who was let in by a code cannot let others in, and loses access w
   await until(() => world.shown('99').length === 1, 'a welcome');
   await world.say('/pair', stranger);
   await until(() => world.shown('99').length === 2, 'a refusal');
-  assert.equal(world.shown('99')[1], '⛔ Only admins may let others in.');
+  assert.equal(world.shown('99')[1], '⛔ /pair is for admins here. /help shows the commands.');
   await world.say('/pair revoke 99');
   await until(() => world.shown().length === 2, 'the revocation');
   await world.say('hello?', stranger);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { addPending, clearLimit, lockPairing, pair, pendingPairings, readLimit, removeExpired, removePending, writeLimit } from '../store/pairing.ts';
+import { clearLimit, readLimit, writeLimit } from '../store/limits.ts';
+import { addPending, lockPairing, pair, pendingPairings, removeExpired, removePending } from '../store/pairing.ts';
 import type { PendingPairing } from '../store/pairing.ts';
-import type { Writing } from '../store/store.ts';
+import type { Reading, Writing } from '../store/store.ts';
 import { hashCode, isCode, newCode, readCode } from './pairing-code.ts';
 
 export const pairingRules = { lifeMs: 3_600_000, askAgainMs: 600_000, maxPending: 3, maxFailures: 5, lockMs: 3_600_000 } as const;
@@ -19,9 +20,10 @@ const failuresOf = (account: string): string => `pairing failures:${account}`;
 const asksOf = (person: Person): string => `pairing asks:${person.account}:${person.userId}`;
 const guessesOf = (person: Person): string => `pairing guesses:${person.account}:${person.userId}`;
 
-const isLocked = async (tx: Writing, account: string): Promise<boolean> => {
-  const failures = await readLimit(tx, failuresOf(account));
-  return failures.count >= pairingRules.maxFailures && failures.leftMs > 0;
+/** How long no code is approved on an account any more, after too many wrong ones; 0 when it is not locked. */
+export const lockedForMs = async (db: Reading, account: string): Promise<number> => {
+  const failures = await readLimit(db, failuresOf(account));
+  return failures.count >= pairingRules.maxFailures ? Math.max(0, failures.leftMs) : 0;
 };
 
 /**
@@ -39,7 +41,7 @@ const makeRoom = async (tx: Writing, pending: readonly PendingPairing[]): Promis
 /** A code for a stranger to show to an admin, or undefined when they have to wait. The code exists only in the answer. */
 export const askToPair = async (tx: Writing, person: Person): Promise<string | undefined> => {
   await lockPairing(tx, person.account);
-  if (await isLocked(tx, person.account)) return undefined;
+  if ((await lockedForMs(tx, person.account)) > 0) return undefined;
   if ((await readLimit(tx, asksOf(person))).leftMs > 0) return undefined;
   await writeLimit(tx, asksOf(person), { count: 1, forMs: pairingRules.askAgainMs });
   await removeExpired(tx, pairingRules.lifeMs);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { closeContext, contextBudget, emptyContext, extendContext, rowSizeBytes } from './context.ts';
+import { noUsage } from '../core/transcript.ts';
+import type { TranscriptMessage } from '../core/transcript.ts';
+import { closeContext, emptyContext, extendContext, newPromptMeter, toolsSizeBytes, trustedTokens, windowOf } from './context.ts';
 import type { ContextRow } from './context.ts';
 
 /** 40 bytes are 10 tokens, and every row costs 10 more. */
@@ -30,10 +32,6 @@ test('a history that fits is kept whole, also when it begins with a message of o
   assert.equal(tight.keep, 2);
 });
 
-test('images count', () => {
-  assert.equal(extendContext(emptyContext(1000), [...exchange, row('assistant'), { ...row('user'), images: 1 }]).keep, 2);
-});
-
 const history = fc.array(fc.tuple(fc.constantFrom('user', 'assistant', 'tool' as const), fc.nat(400)).map(([role, size]) => row(role as ContextRow['role'], size)), {
   maxLength: 40,
 });
@@ -54,13 +52,36 @@ test('where the pages are cut does not matter, and a cut history begins at a use
   );
 });
 
-test('the budget leaves room for the answer, the prompt and the tools', () => {
-  assert.equal(contextBudget({ fixedBytes: 4000 }), 128_000 - 8192 - 1000);
-  assert.equal(contextBudget({ contextTokens: 4096, outputTokens: 100_000, fixedBytes: 0 }), 2048);
-  assert.equal(contextBudget({ contextTokens: 1024, fixedBytes: 1_000_000 }), 0);
+test('a model that says nothing about itself has a window of 128k, and never more than half of it is left for the answer', () => {
+  assert.deepEqual(windowOf({}), { windowTokens: 128_000, outputTokens: 8192 });
+  assert.deepEqual(windowOf({ contextTokens: 4096, outputTokens: 100_000 }), { windowTokens: 4096, outputTokens: 2048 });
 });
 
-test('the size of a row is what the model reads of it, in bytes', () => {
-  assert.equal(rowSizeBytes({ role: 'user', content: '你好' }), 6);
-  assert.equal(rowSizeBytes({ role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'bc', arguments: '{}' }] }), 5);
+test('the definitions of tools are counted as they are sent', () => {
+  assert.equal(toolsSizeBytes([{ name: 'a', description: 'ß', parameters: {} }]), '{"name":"a","description":"ss","parameters":{}}'.length);
+});
+
+const said = (content: string): TranscriptMessage => ({ role: 'user', content });
+
+test('what the model counted takes the place of the estimate, and only what came later is estimated', () => {
+  const rows = [said('x'.repeat(400))];
+  const meter = newPromptMeter(150, rows);
+  assert.equal(meter.tokens(rows), 150);
+  meter.answered({ ...noUsage, inputTokens: 90 }, rows);
+  assert.equal(meter.tokens(rows), 90);
+  rows.push(said('x'.repeat(40)));
+  assert.equal(meter.tokens(rows), 110);
+  assert.equal(meter.tokens(rows), 110);
+  meter.restart(30, rows.slice(1));
+  assert.equal(meter.tokens([said('a'), said('x'.repeat(40))]), 50);
+});
+
+test('a count that cannot be one is not believed', () => {
+  assert.equal(trustedTokens(100, 401), 401);
+  assert.equal(trustedTokens(100, 400), 100);
+  assert.equal(trustedTokens(0, 40), 40);
+  const rows = [said('x'.repeat(4000))];
+  const meter = newPromptMeter(1000, rows);
+  meter.answered(noUsage, rows);
+  assert.equal(meter.tokens(rows), 1000);
 });

@@ -1,11 +1,12 @@
-import type { Role, TranscriptMessage } from '../core/transcript.ts';
+import { messageSizeBytes } from '../core/transcript.ts';
+import type { Role, TranscriptMessage, Usage } from '../core/transcript.ts';
+import type { ToolDefinition } from './models/contract.ts';
 
 /** A transcript row as the store can describe it without loading it. */
 export interface ContextRow {
   readonly role: Role;
-  /** UTF-8 bytes of all that the model will read of it: content, tool calls, names. */
+  /** See `messageSizeBytes`. */
   readonly sizeBytes: number;
-  readonly images?: number;
 }
 
 /** How far back a request reaches, while pages of older rows are still coming in. */
@@ -22,29 +23,21 @@ export interface ContextWindow {
 
 const defaultContextTokens = 128_000;
 const defaultOutputTokens = 8192;
-const rowTokens = 10;
-const imageTokens = 1600;
+const envelopeTokens = 10;
+/** Below a quarter of the estimate, what a server counted is not a count of what it was sent. */
+const leastCounted = 0.25;
 
 /** Bytes rather than characters: a Chinese character is three of them and about one token. */
-const estimateTokens = (sizeBytes: number): number => Math.ceil(sizeBytes / 4);
+export const estimateTokens = (sizeBytes: number): number => Math.ceil(sizeBytes / 4);
 
-export const rowSizeBytes = (row: TranscriptMessage): number => {
-  let size = Buffer.byteLength(row.content) + (row.toolName === undefined ? 0 : Buffer.byteLength(row.toolName));
-  for (const call of row.toolCalls ?? []) size += Buffer.byteLength(call.id) + Buffer.byteLength(call.name) + Buffer.byteLength(call.arguments);
-  for (const attachment of row.attachments ?? []) size += Buffer.byteLength(attachment.name) + Buffer.byteLength(attachment.path);
-  return size;
-};
+export const rowTokens = (sizeBytes: number): number => envelopeTokens + estimateTokens(sizeBytes);
 
-/** What is left for the transcript once the answer, the system prompt and the tools have their room. */
-export const contextBudget = (options: {
-  readonly contextTokens?: number;
-  readonly outputTokens?: number;
-  /** Of the system prompt and the tool definitions. */
-  readonly fixedBytes: number;
-}): number => {
-  const total = options.contextTokens ?? defaultContextTokens;
-  const output = Math.min(options.outputTokens ?? defaultOutputTokens, Math.floor(total / 2));
-  return Math.max(0, total - output - estimateTokens(options.fixedBytes));
+export const toolsSizeBytes = (definitions: readonly ToolDefinition[]): number => definitions.reduce((sum, definition) => sum + Buffer.byteLength(JSON.stringify(definition)), 0);
+
+/** What a model can read at once, and how much of that its answer may need. */
+export const windowOf = (model: { readonly contextTokens?: number | undefined; readonly outputTokens?: number | undefined }): { readonly windowTokens: number; readonly outputTokens: number } => {
+  const windowTokens = model.contextTokens ?? defaultContextTokens;
+  return { windowTokens, outputTokens: Math.min(model.outputTokens ?? defaultOutputTokens, Math.floor(windowTokens / 2)) };
 };
 
 export const emptyContext = (budgetTokens: number): ContextWindow => ({
@@ -65,7 +58,7 @@ export const extendContext = (window: ContextWindow, page: readonly ContextRow[]
   for (const row of page) {
     if (window.full || (keep > 0 && seenTokens > window.budgetTokens)) break;
     seen += 1;
-    seenTokens += rowTokens + estimateTokens(row.sizeBytes) + (row.images ?? 0) * imageTokens;
+    seenTokens += rowTokens(row.sizeBytes);
     if (row.role === 'user' && (keep === 0 || seenTokens <= window.budgetTokens)) {
       keep = seen;
       keepTokens = seenTokens;
@@ -78,4 +71,30 @@ export const extendContext = (window: ContextWindow, page: readonly ContextRow[]
 export const closeContext = (window: ContextWindow): ContextWindow => {
   const whole = !window.full && (window.seenTokens <= window.budgetTokens || window.keep === 0);
   return whole ? { ...window, keep: window.seen, keepTokens: window.seenTokens, full: true } : { ...window, full: true };
+};
+
+/** What the model counted comes before what we estimate, unless it cannot be true. */
+export const trustedTokens = (countedTokens: number, estimatedTokens: number): number => (countedTokens < estimatedTokens * leastCounted ? estimatedTokens : countedTokens);
+
+/** What the next request of a turn will be counted at: what the model counted last, and an estimate of what was said since. */
+export interface PromptMeter {
+  /** `rows` only grow until the next `restart`. */
+  tokens(rows: readonly TranscriptMessage[]): number;
+  /** The model has read all rows up to now, and counted them. */
+  answered(usage: Usage, rows: readonly TranscriptMessage[]): void;
+  /** The rows are others now. */
+  restart(tokens: number, rows: readonly TranscriptMessage[]): void;
+}
+
+export const newPromptMeter = (tokens: number, rows: readonly TranscriptMessage[]): PromptMeter => {
+  let known = { tokens, rows: rows.length };
+  const measure: PromptMeter['tokens'] = (all) => {
+    for (const row of all.slice(known.rows)) known = { tokens: known.tokens + rowTokens(messageSizeBytes(row)), rows: known.rows + 1 };
+    return known.tokens;
+  };
+  return {
+    tokens: measure,
+    answered: (usage, all) => void (known = { tokens: trustedTokens(usage.inputTokens, measure(all)), rows: all.length }),
+    restart: (count, all) => void (known = { tokens: count, rows: all.length }),
+  };
 };

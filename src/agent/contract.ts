@@ -38,6 +38,26 @@ export interface TurnPlace {
  */
 export type AskPerson = (question: Question, from: { readonly callId: string; readonly index: number }, signal: AbortSignal) => Promise<Answer>;
 
+/** Why a turn needs a shorter transcript. */
+export interface ShortenRequest {
+  /** What the next request is estimated at. */
+  readonly tokens: number;
+  /** The model has refused it as too long. */
+  readonly refused: boolean;
+  /** What the model can really read, where its refusal says so. */
+  readonly windowTokens?: number | undefined;
+}
+
+/** Keeps a turn within what its model can read. */
+export interface TurnRoom {
+  /** What the transcript is estimated at, prompt and tools included. */
+  readonly tokens: number;
+  /** What is estimated at more than this is shortened before it is sent. */
+  readonly limitTokens: number;
+  /** A shorter transcript that says the same; undefined when nothing more can be gained. All that was given out as `message` must be stored. */
+  shorten(request: ShortenRequest, signal: AbortSignal): Promise<{ readonly transcript: readonly TranscriptMessage[]; readonly tokens: number } | undefined>;
+}
+
 export interface TurnInput {
   readonly sessionId: string;
   readonly turnId: string;
@@ -54,6 +74,8 @@ export interface TurnInput {
   /** False where nothing can be said after the turn has ended. */
   readonly asyncDelivery: boolean;
   readonly limits: TurnLimits;
+  /** Left out where nothing can be shortened. */
+  readonly room?: TurnRoom;
   readonly place: TurnPlace;
   readonly ask: AskPerson;
   /** Calls at the end of the transcript that were waiting for a person when the process ended: they are made again. */

@@ -1,21 +1,27 @@
 import { ModelError } from '../core/errors.ts';
+import type { Replay, TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
-import { backoffMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { ModelEvent, ModelProvider, ModelRequest } from './models/contract.ts';
+import type { Finish, ModelEvent, ModelRequest } from './models/contract.ts';
+import { afterStep, firstTry, recover } from './models/recovery.ts';
+import type { Recovery, Tried } from './models/recovery.ts';
+import { routeLabel } from './models/route-cursor.ts';
+import type { RouteCursor } from './models/route-cursor.ts';
 import type { TurnWatch } from './turn-watch.ts';
 
-export type Finish = Extract<ModelEvent, { type: 'finish' }>;
+export type { Finish } from './models/contract.ts';
 
 /** What the assistant message that is being written says so far. It outlives a call that fails. */
 export interface Draft {
   text: string;
   reasoning: string;
+  /** What its maker wants back with it; only of a message that one call wrote from its beginning to its end. */
+  replay: Replay | undefined;
 }
 
 export interface CallContext {
-  readonly provider: ModelProvider;
+  readonly routes: RouteCursor;
   readonly clock: Clock;
   readonly log: Logger;
   readonly watch: TurnWatch;
@@ -23,27 +29,25 @@ export interface CallContext {
   readonly random: () => number;
 }
 
-const backoff = { baseMs: 2000, capMs: 60_000 } as const;
-/** A server that wants more patience than this is not waited for. */
-const maxRetryAfterMs = 600_000;
 /** Whatever the provider allows: an answer must fit into memory and into a transcript. */
 const maxDraftChars = 4_000_000;
-
-/** Undefined when the failure is final. */
-const retryDelayMs = (context: CallContext, error: ModelError, attempt: number): number | undefined => {
-  if (!error.rule.retry || attempt > context.maxRetries) return undefined;
-  if (error.retryAfterMs === undefined) return backoffMs(attempt, { ...backoff, random: context.random });
-  return error.retryAfterMs > maxRetryAfterMs ? undefined : error.retryAfterMs;
-};
 
 /** Lets go of a stream without waiting: it may be one that never comes back. */
 const abandon = (events: AsyncIterator<ModelEvent>, log: Logger): void => {
   events.return?.().then(undefined, (error: unknown) => log.debug({ err: error }, 'model.abandoned'));
 };
 
+const withoutReplay = ({ replay: _, ...row }: TranscriptMessage): TranscriptMessage => row;
+
+const requestFor = ({ routes }: CallContext, request: ModelRequest): ModelRequest => ({
+  ...request,
+  model: routes.current.model,
+  ...(routes.withoutReasoning && { messages: request.messages.map(withoutReplay) }),
+});
+
 async function* attemptCall(context: CallContext, request: ModelRequest, draft: Draft): AsyncGenerator<TurnEvent, Finish, undefined> {
-  const { watch } = context;
-  const events = context.provider.stream(request, watch.signal)[Symbol.asyncIterator]();
+  const { watch, routes } = context;
+  const events = routes.current.provider.stream(requestFor(context, request), watch.signal)[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await watch.guard(events.next());
@@ -60,27 +64,42 @@ async function* attemptCall(context: CallContext, request: ModelRequest, draft: 
   }
 }
 
+/** Does what the recovery asks for, as far as it concerns who is asked; answers who is asked instead. */
+const redirect = (routes: RouteCursor, { step }: Recovery): string | undefined => {
+  if (step === 'without_reasoning') routes.withoutReasoning = true;
+  const next = step === 'fall_back' ? routes.next() : undefined;
+  return next === undefined ? undefined : routeLabel(next);
+};
+
 /**
- * One call of the model, repeated after failures that may pass as long as none of its text has been shown. Reasoning that was shown
- * before a `retrying` event is void.
+ * One call of the model, repeated, with another key or by somebody else after failures that this may help, as long as none of its text
+ * has been shown. Reasoning that was shown before a `retrying` event is void. A failure that a shorter conversation would help
+ * (`error.rule.compress`) is thrown at once.
  */
 export async function* callModel(context: CallContext, request: ModelRequest, draft: Draft): AsyncGenerator<TurnEvent, Finish, undefined> {
-  const { watch, log, clock } = context;
+  const { watch, log, clock, routes, maxRetries, random } = context;
   const shownChars = draft.text.length;
   const { reasoning } = draft;
-  for (let attempt = 1; ; attempt += 1) {
+  let tried: Tried = firstTry;
+  for (;;) {
     watch.check();
     try {
-      return yield* attemptCall(context, request, draft);
+      const finish = yield* attemptCall(context, request, draft);
+      draft.replay = shownChars === 0 ? finish.replay : undefined;
+      return finish;
     } catch (error) {
       if (!(error instanceof ModelError) || draft.text.length > shownChars) throw error;
-      const delayMs = retryDelayMs(context, error, attempt);
-      if (delayMs === undefined) throw error;
-      log.warn({ code: error.code, status: error.status, attempt, delayMs, reason: error.message }, 'model.retrying');
+      const recovery = recover(error, tried, { maxRetries, random, hasFallback: routes.hasNext });
+      if (recovery.step === 'give_up') throw error;
+      const delayMs = recovery.step === 'repeat' ? recovery.delayMs : 0;
+      const failed = routeLabel(routes.current);
+      const instead = redirect(routes, recovery);
+      log.warn({ code: error.code, status: error.status, attempt: tried.attempts, step: recovery.step, delayMs, route: failed, reason: error.message }, 'model.retrying');
       draft.reasoning = reasoning;
-      yield { type: 'retrying', attempt, delayMs, reason: error.code };
+      yield { type: 'retrying', attempt: tried.attempts, delayMs, reason: error.code, ...(instead !== undefined && { instead }) };
+      tried = afterStep(tried, recovery);
       watch.alive(delayMs);
-      await watch.guard(clock.sleep(delayMs, watch.signal));
+      if (delayMs > 0) await watch.guard(clock.sleep(delayMs, watch.signal));
     }
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { quoteName, systemPrompt } from './prompt.ts';
-import type { SessionContext } from './prompt.ts';
+import { promptFingerprint, promptParts, quoteName, systemPrompt } from './prompt.ts';
+import type { PromptInput, SessionContext } from './prompt.ts';
 
 const session: SessionContext = {
   platformLabel: 'Telegram',
@@ -67,4 +67,45 @@ test('an overlong identity keeps its head and its tail', () => {
   const prompt = systemPrompt({ identity: `head${'x'.repeat(100_000)}tail` });
   assert.ok(prompt.length < 20_000);
   assert.ok(prompt.startsWith('head') && prompt.endsWith('tail'));
+});
+
+const everything: PromptInput = {
+  identity: 'I am the house.',
+  tools: ['memory', 'read_file', 'session_search'],
+  instructions: 'Never order pizza.',
+  memory: { provider: 'A service remembers.', memory: '## Memory\n\nnotes', user: '## The person\n\nAda' },
+  skills: '## Skills\n\n- cook',
+  project: { name: 'AGENTS.md', text: 'Build with make.' },
+  hints: 'Short lines.',
+  session,
+};
+
+test('what all conversations share comes first, what only this one has last', () => {
+  assert.deepEqual(promptParts(everything).map(({ name }) => name), ['identity', 'guidance', 'instructions', 'provider', 'memory', 'user', 'skills', 'project', 'hints', 'session']);
+  assert.match(systemPrompt(everything), /## The project\n\nFrom "AGENTS\.md" .*\n\nBuild with make\.\n\n## Writing here/);
+});
+
+test('the same input gives the same bytes, whatever the order of its keys and tools', () => {
+  const other = Object.fromEntries(Object.entries(everything).toReversed()) as PromptInput;
+  assert.equal(systemPrompt({ ...other, tools: everything.tools?.toReversed() ?? [] }), systemPrompt(everything));
+});
+
+test('guidance speaks only of tools that are there', () => {
+  const guidance = (...tools: readonly string[]): string | undefined => promptParts({ tools }).find(({ name }) => name === 'guidance')?.text;
+  assert.equal(guidance(), undefined);
+  assert.match(guidance('memory') ?? '', /`memory`/);
+  for (const absent of ['session_search', 'todo', 'clarify', 'delegate_task', 'Skills']) assert.doesNotMatch(guidance('memory', 'read_file') ?? '', new RegExp(absent), absent);
+  assert.match(guidance('session_search', 'skill_view', 'todo', 'clarify', 'delegate_task') ?? '', /session_search[\s\S]*Skills[\s\S]*todo[\s\S]*clarify[\s\S]*delegate_task/);
+});
+
+test('a stored prompt fits until something but the memories and the skills changes', () => {
+  const fingerprint = promptFingerprint(everything);
+  assert.match(fingerprint, /^[0-9a-f]{64}$/);
+  assert.equal(promptFingerprint({ ...everything, memory: { ...everything.memory, memory: 'more', user: 'Bob' }, skills: 'other' }), fingerprint);
+  const changes: readonly Partial<PromptInput>[] = [{ tools: ['memory'] }, { identity: 'I am the garden.' }, { notice: 'left out' }, { hints: 'Long lines.' }, { project: { name: 'AGENTS.md', text: 'Use cmake.' } }, { session: { ...session, chatName: 'Friends' } }, { memory: {} }];
+  for (const change of changes) assert.notEqual(promptFingerprint({ ...everything, ...change }), fingerprint, JSON.stringify(change));
+});
+
+test('a home whose identity cannot be used gets ours, and the agent knows why', () => {
+  assert.match(systemPrompt({ notice: '[SOUL.md is left out]' }), /^You are Hermes[\s\S]*\n\n\[SOUL\.md is left out\]$/);
 });

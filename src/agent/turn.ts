@@ -7,7 +7,9 @@ import type { Logger } from '../lib/logger.ts';
 import type { Agent, TurnInput } from './contract.ts';
 import { callModel } from './model-call.ts';
 import type { Draft, Finish } from './model-call.ts';
-import type { ModelProvider, ModelRequest } from './models/contract.ts';
+import type { ModelProvider, ModelRequest, ModelRoute } from './models/contract.ts';
+import { newRouteCursor } from './models/route-cursor.ts';
+import type { RouteCursor } from './models/route-cursor.ts';
 import { runToolCalls } from './tool-calls.ts';
 import type { ToolSet } from './tools/contract.ts';
 import { TurnEnded, watchTurn } from './turn-watch.ts';
@@ -16,6 +18,8 @@ import type { TurnWatch } from './turn-watch.ts';
 export interface AgentDeps {
   readonly provider: ModelProvider;
   readonly model: string;
+  /** Who answers the rest of a turn when the provider cannot, in this order. */
+  readonly fallbacks?: readonly ModelRoute[];
   readonly tools: ToolSet;
   readonly clock: Clock;
   readonly log: Logger;
@@ -32,6 +36,7 @@ interface Turn {
   readonly deps: AgentDeps;
   readonly input: TurnInput;
   readonly watch: TurnWatch;
+  readonly routes: RouteCursor;
   readonly rows: TranscriptMessage[];
   readonly draft: Draft;
   /** Of calls whose message is not out yet. */
@@ -85,13 +90,13 @@ const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], how: { r
 
 /** Has the model write one message into the draft: again when it says nothing, on when the output limit cuts it off. */
 async function* compose(turn: Turn, messages: readonly TranscriptMessage[], withTools: boolean): AsyncGenerator<TurnEvent, Finish, undefined> {
-  const { deps, watch, draft } = turn;
-  const { provider, clock, log, maxRetries, random = Math.random } = deps;
+  const { deps, watch, draft, routes } = turn;
+  const { clock, log, maxRetries, random = Math.random } = deps;
   let continued = 0;
   let empty = 0;
   for (;;) {
     const request = requestFor(turn, messages, { continued, withTools });
-    const finish = yield* callModel({ provider, clock, log, watch, maxRetries, random }, request, draft);
+    const finish = yield* callModel({ routes, clock, log, watch, maxRetries, random }, request, draft);
     turn.usage.push({ type: 'usage', usage: finish.usage, model: finish.model });
     if (finish.reason === 'content_filter') throw new ModelError('content_blocked', 'the provider filtered the answer');
     const calls = withTools ? finish.toolCalls : [];
@@ -117,9 +122,11 @@ function* release(turn: Turn, finishReason: string, toolCalls: Finish['toolCalls
       finishReason,
       ...(toolCalls.length > 0 && { toolCalls }),
       ...(draft.reasoning !== '' && { reasoning: draft.reasoning.toWellFormed() }),
+      ...(draft.replay !== undefined && { replay: draft.replay }),
     };
     draft.text = '';
     draft.reasoning = '';
+    draft.replay = undefined;
     rows.push(message);
     yield { type: 'message', message };
   }
@@ -234,7 +241,8 @@ function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undef
 
 async function* runTurn(deps: AgentDeps, input: TurnInput, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
   const watch = watchTurn({ clock: deps.clock, limits: input.limits, signal });
-  const turn: Turn = { deps, input, watch, rows: [...input.transcript], draft: { text: '', reasoning: '' }, usage: [] };
+  const routes = newRouteCursor({ provider: deps.provider, model: input.model ?? deps.model }, deps.fallbacks);
+  const turn: Turn = { deps, input, watch, routes, rows: [...input.transcript], draft: { text: '', reasoning: '', replay: undefined }, usage: [] };
   try {
     yield yield* converse(turn);
   } catch (error) {

@@ -7,6 +7,7 @@ import { platformOf } from '../core/ids.ts';
 import { platforms } from '../platforms/registry.ts';
 import { listDenials } from '../store/accounts.ts';
 import { listPaired } from '../store/pairing.ts';
+import { accessTestCommand } from './access-test.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { withStore } from './open-home.ts';
@@ -42,7 +43,7 @@ const allow = async (terminal: Terminal, account: string, user: string): Promise
 
 const deny = async (terminal: Terminal, account: string, user: string): Promise<void> => {
   const ids = listed(await requireConfig(terminal), account);
-  if (!ids.includes(user)) throw new ConfigError(`${user} is not in the list of ${account}. hermes explain --platform ${account} --chat ${user} --user ${user} says what lets them in.`);
+  if (!ids.includes(user)) throw new ConfigError(`${user} is not in the list of ${account}. hermes access test --platform ${account} --user ${user} says what lets them in.`);
   await write(terminal, account, ids.filter((id) => id !== user));
   terminal.write(`${user} is no longer in the list of ${account}.\n`);
 };
@@ -75,9 +76,10 @@ const show = async (terminal: Terminal, flags: { json?: true }): Promise<void> =
 };
 
 export const accessCommand = (terminal: Terminal): Command => {
-  const command = new Command('access').description('See and change who may talk to the agent').addHelpText('after', '\nExamples:\n  hermes access list\n  hermes access allow telegram 1001\n  hermes explain --platform telegram --chat 42 --user 7    why somebody is let in or not');
+  const command = new Command('access').description('See and change who may talk to the agent').addHelpText('after', '\nExamples:\n  hermes access list\n  hermes access allow telegram 1001\n  hermes access test --platform telegram --user 1001    whether somebody is let in, and why');
   command.command('list').description('Who may talk to the agent, and who was turned away').option('--json', 'print JSON').action((flags: { json?: true }) => show(terminal, flags));
   command.command('allow').description("Add somebody to an account's list in config.yaml").argument('<account>', 'such as telegram').argument('<user>', 'id').action((account: string, user: string) => allow(terminal, account, user));
   command.command('deny').description("Take somebody off an account's list in config.yaml").argument('<account>').argument('<user>', 'id').action((account: string, user: string) => deny(terminal, account, user));
+  command.addCommand(accessTestCommand(terminal));
   return command;
 };

@@ -11,6 +11,17 @@ export interface Terminal {
   writeError(text: string): void;
 }
 
+/** Everything has been said; the process only has to leave with this code. */
+export class Exit extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`leaving with ${code}`);
+    this.name = 'Exit';
+    this.code = code;
+  }
+}
+
 type Style = Parameters<typeof styleText>[0];
 
 export const paint = (terminal: Terminal, style: Style, text: string): string => (terminal.stream?.isTTY === true ? styleText(style, text, { stream: terminal.stream }) : text);

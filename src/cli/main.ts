@@ -7,12 +7,15 @@ import { chatCommand } from './chat/command.ts';
 import { completionCommand } from './completion.ts';
 import { accessCommand } from './access.ts';
 import { configCommand } from './config.ts';
+import { doctorCommand } from './doctor.ts';
+import { Exit } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { explainCommand } from './explain.ts';
 import { loginCommand } from './login.ts';
 import { pairingCommand } from './pairing.ts';
 import { sessionsCommand } from './sessions.ts';
 import { sections } from './settings.ts';
+import { setupCommand } from './setup.ts';
 import { statusCommand } from './status.ts';
 import { traceCommand } from './trace.ts';
 
@@ -38,10 +41,10 @@ export const program = (terminal: Terminal): Command => {
     .version(terminal.version, '-V, --version')
     .configureOutput({ writeOut: (text) => terminal.write(text), writeErr: (text) => terminal.writeError(text) })
     .exitOverride()
-    .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
+    .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes setup            a model, a messenger and yourself, in a few questions\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [gatewayCommand(terminal), statusCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
+  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
   return all;
@@ -56,6 +59,7 @@ const exitCodeOf = (error: unknown): number => {
 
 const report = (terminal: Terminal, error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode;
+  if (error instanceof Exit) return error.code;
   const expected = error instanceof ConfigError || error instanceof StoreError;
   terminal.writeError(`${expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return exitCodeOf(error);

@@ -30,6 +30,8 @@ import type { Terminal } from './environment.ts';
 import { followConfig } from './follow-config.ts';
 import { storePath } from './open-home.ts';
 import { openLog } from './open-log.ts';
+import { outsideOf } from './outside.ts';
+import { canRestart, restartProcess } from './restart-process.ts';
 import { gatewayConfig, requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
 import { welcome } from './welcome.ts';
@@ -52,11 +54,11 @@ const readinessOf = (gateway: Gateway | undefined): Readiness => {
     ...(status.error !== null && { detail: status.error }),
     lastEvidenceMs: Math.max(status.lastEventAtMs ?? 0, status.lastAliveAtMs ?? 0, status.lastCallAtMs ?? 0),
   }));
-  return { ready: gateway !== undefined && accounts.every(({ state, standby }) => state === 'connected' || standby), accounts };
+  return { ready: gateway !== undefined && accounts.every(({ state, standby }) => state === 'connected' || state === 'paused' || standby), accounts };
 };
 
 /** The HTTP door is opened first: a port that is taken has to be said before any platform is told that we are here. */
-const startAll = async (terminal: Terminal, config: Config, parts: { home: string; log: Logger; redactor: Redactor }): Promise<Running> => {
+const startAll = async (terminal: Terminal, config: Config, parts: { home: string; log: Logger; redactor: Redactor; restart(): void }): Promise<Running> => {
   const { home, log, redactor } = parts;
   const clock = systemClock;
   const metrics = newMetrics({ onError: (error) => log.warn({ err: error }, 'metrics.failed') });
@@ -70,7 +72,8 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   let http: RunningHttp | undefined;
   try {
     http = await startHttp({ options: config.sections.http, app });
-    gateway = await Gateway.start({ home, config: gatewayConfig(config), platforms, store, alone: true, clock, log, metrics, version: terminal.version, redactor });
+    const outside = outsideOf(terminal, home, canRestart(terminal.env) ? parts.restart : undefined);
+    gateway = await Gateway.start({ home, config: gatewayConfig(config), platforms, store, alone: true, clock, log, metrics, version: terminal.version, redactor, outside });
     return { gateway, http, store, logins };
   } catch (error) {
     await http?.close();
@@ -104,7 +107,7 @@ const takeHome = async (home: string): Promise<HomeLock | undefined> => {
   }
 };
 
-/** `hermes gateway run`: the gateway in the foreground until a signal ends it. */
+/** `hermes gateway run`: the gateway in the foreground until a signal ends it, or an admin wants it to start anew. */
 export const runGateway = async (terminal: Terminal): Promise<void> => {
   const home = resolveHome(terminal.env);
   await prepareHome(home);
@@ -117,17 +120,19 @@ export const runGateway = async (terminal: Terminal): Promise<void> => {
     if (short !== undefined) terminal.writeError(short);
   });
   const stopWatching = new AbortController();
+  let why: NodeJS.Signals | 'restart' | undefined;
   try {
-    const ended = untilSignal();
+    const restart = Promise.withResolvers<'restart'>();
+    const ended = Promise.race([untilSignal(), restart.promise]);
     for (const warning of config.warnings) log.warn({ problem: formatProblem(warning) }, 'config.warning');
     for (const { problems } of config.disabled) for (const problem of problems) log.error({ problem: formatProblem(problem) }, 'config.account_disabled');
-    const running = await startAll(terminal, config, { home, log, redactor });
+    const running = await startAll(terminal, config, { home, log, redactor, restart: () => restart.resolve('restart') });
     writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
     log.info({ home, url: running.http.url, pid: process.pid, version: terminal.version, start_ms: Math.round(process.uptime() * 1000) }, 'gateway.started');
     const watching = followConfig(terminal, config, { home, log, redactor, gateway: running.gateway, configOf: gatewayConfig, signal: stopWatching.signal });
     await welcome(terminal, { config, home, url: running.http.url, logins: running.logins });
-    const signal = await ended;
-    log.info({ signal, running_turns: running.gateway.runningTurns }, 'gateway.stopping');
+    why = await ended;
+    log.info({ why, running_turns: running.gateway.runningTurns }, 'gateway.stopping');
     stopWatching.abort();
     await watching;
     await running.gateway.stop();
@@ -140,4 +145,5 @@ export const runGateway = async (terminal: Terminal): Promise<void> => {
     await close();
     lock.release();
   }
+  if (why === 'restart') restartProcess(terminal.env);
 };

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../core/errors.ts';
-import type { TranscriptMessage } from '../core/transcript.ts';
+import { bodyOf, exportFormats, exportSession, headingOf } from '../sessions/export-session.ts';
 import { searchMessages } from '../store/search.ts';
 import { listSessions, resolveSessions } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import { newestMessages, pageOfMessages } from '../store/transcripts.ts';
-import type { ActiveMessage, StoredMessage } from '../store/transcripts.ts';
+import { newestSaid } from '../store/transcripts.ts';
+import type { StoredMessage } from '../store/transcripts.ts';
 import { json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { withStore } from './open-home.ts';
@@ -39,46 +39,21 @@ const printList = (terminal: Terminal, sessions: readonly Session[]): string => 
   return `${table([['SESSION', 'ACCOUNT', 'CHAT', 'MESSAGES', 'ACTIVE', 'TITLE'], ...rows])}\n`;
 };
 
-const heading = (message: TranscriptMessage): string => (message.role === 'tool' ? `tool ${message.toolName ?? ''}` : message.role);
+const printMessages = (terminal: Terminal, messages: readonly StoredMessage[]): string =>
+  messages.map(({ message, createdAtMs }) => `${paint(terminal, 'bold', headingOf(message))} ${paint(terminal, 'dim', new Date(createdAtMs).toISOString())}\n${bodyOf(message)}\n`).join('\n');
 
-const bodyOf = (message: TranscriptMessage): string => {
-  const calls = (message.toolCalls ?? []).map((call) => `→ ${call.name}(${call.arguments})`);
-  const files = (message.attachments ?? []).map((file) => `[${file.kind} ${file.name}: ${file.path}]`);
-  return [message.content, ...calls, ...files].filter((part) => part !== '').join('\n');
-};
-
-const printMessages = (terminal: Terminal, messages: readonly ActiveMessage[]): string =>
-  messages.map(({ message, createdAtMs }) => `${paint(terminal, 'bold', heading(message))} ${paint(terminal, 'dim', new Date(createdAtMs).toISOString())}\n${bodyOf(message)}\n`).join('\n');
-
-/** Every message, undone ones included, in pages, so that a long conversation needs no more memory than a short one. */
-async function* everyMessage(store: Store, sessionId: string): AsyncGenerator<StoredMessage> {
-  let afterId = 0;
-  for (;;) {
-    const page = await store.read((db) => pageOfMessages(db, sessionId, { afterId, limit: 500, activeOnly: false }));
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    afterId = last.id;
-  }
-}
-
-const asMarkdown = ({ message, createdAtMs, active }: StoredMessage): string => `### ${heading(message)} · ${new Date(createdAtMs).toISOString()}${active ? '' : ' · undone'}\n\n${bodyOf(message)}\n\n`;
-
-const asJsonLine = ({ id, message, createdAtMs, active }: StoredMessage): string => `${JSON.stringify({ id, at: new Date(createdAtMs).toISOString(), active, ...message })}\n`;
-
-const exportSession = async (terminal: Terminal, name: string, format: string): Promise<void> => {
-  if (format !== 'markdown' && format !== 'jsonl') throw new ConfigError(`--format is markdown or jsonl, not ${format}`);
+const writeExport = async (terminal: Terminal, name: string, wanted: string): Promise<void> => {
+  const format = exportFormats.find((known) => known === wanted);
+  if (format === undefined) throw new ConfigError(`--format is one of ${exportFormats.join(', ')}, not ${wanted}`);
   await withStore(terminal, async (store) => {
-    const session = await one(store, name);
-    if (format === 'markdown') terminal.write(`# ${session.title ?? session.id}\n\n${session.account} · ${session.chatType} · ${session.id}\n\n`);
-    for await (const message of everyMessage(store, session.id)) terminal.write(format === 'markdown' ? asMarkdown(message) : asJsonLine(message));
+    for await (const piece of exportSession(store, await one(store, name), format)) terminal.write(piece);
   });
 };
 
 const show = (terminal: Terminal, name: string, flags: { limit: number; json?: true }): Promise<void> =>
   withStore(terminal, async (store) => {
     const session = await one(store, name);
-    const messages = (await store.read((db) => newestMessages(db, session.id, { limit: flags.limit }))).toReversed();
+    const messages = (await store.read((db) => newestSaid(db, session.id, flags.limit))).toReversed();
     if (flags.json === true) terminal.write(json({ session, messages }));
     else terminal.write(`${printList(terminal, [session])}\n${printMessages(terminal, messages)}`);
   });
@@ -111,7 +86,7 @@ export const sessionsCommand = (terminal: Terminal): Command => {
     .command('export')
     .description('A whole conversation on standard output')
     .argument('<session>', 'id, start of an id, or title')
-    .option('--format <format>', 'markdown or jsonl', 'markdown')
-    .action((name: string, flags: { format: string }) => exportSession(terminal, name, flags.format));
+    .option('--format <format>', exportFormats.join(', '), 'markdown')
+    .action((name: string, flags: { format: string }) => writeExport(terminal, name, flags.format));
   return command;
 };

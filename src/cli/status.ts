@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
-import { lockHome } from '../store/home-lock.ts';
 import { allStatus, listDenials } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { deadTargets } from '../store/gates.ts';
@@ -9,14 +8,8 @@ import { failedDeliveries, outboxCounts } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import { json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { isHomeTaken } from './home-taken.ts';
 import { withStore } from './open-home.ts';
-
-/** Whether a gateway holds the home's lock right now. */
-const isRunning = (home: string): boolean => {
-  const lock = lockHome(home);
-  lock?.release();
-  return lock === undefined;
-};
 
 const collect = (store: Store) =>
   store.read(async (db) => ({
@@ -66,7 +59,7 @@ export const statusCommand = (terminal: Terminal): Command =>
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  hermes status\n  hermes status --json')
     .action(async (flags: { json?: true }) => {
-      const running = isRunning(resolveHome(terminal.env));
+      const running = isHomeTaken(resolveHome(terminal.env));
       const facts = await withStore(terminal, collect);
       terminal.write(flags.json === true ? json({ running, ...facts }) : print(terminal, facts, running));
     });

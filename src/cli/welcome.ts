@@ -5,21 +5,8 @@ import { paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import type { Config } from './settings.ts';
 
-const modelHint = (file: string): readonly string[] => [
-  'This is the built-in demo model. To connect a real one, put this into',
-  `${file}:`,
-  '',
-  '  model: { provider: openai, default: <model>, base_url: <https://…/v1>, api_key: ${OPENAI_API_KEY} }',
-];
-
-const platformHint = (file: string): readonly string[] => [
-  'To talk on Telegram, get a token from @BotFather and put this into',
-  `${file}:`,
-  '',
-  '  TELEGRAM_BOT_TOKEN=<token>',
-  '',
-  'then write to your bot and approve the code it gives you, on the page: /pair approve CODE',
-];
+/** What is still to be set up, if anything. */
+const setupHint = (missing: readonly string[]): readonly string[] => (missing.length === 0 ? [] : [`${missing.join('\n')}`, '', '  hermes setup', '', 'asks for both, checks them and writes the configuration, also while this runs.', '']);
 
 /** What a newcomer sees: where to go, and what to do next. */
 export const welcome = async (terminal: Terminal, at: { config: Config; home: string; url: string; logins: Logins }): Promise<void> => {

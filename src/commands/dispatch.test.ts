@@ -1,65 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandAccess } from '../access/command-access.ts';
 import type { CommandAccess } from '../access/command-access.ts';
 import { askToPair } from '../access/pairing.ts';
+import { accountOptions } from '../platforms/account-options.ts';
 import { sampleEvent, sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
-import { insertInboxItem } from '../store/inbox.ts';
-import { claimLane, enqueueLane, laneFacts, turnLane } from '../store/lanes.ts';
+import { laneFacts, turnLane } from '../store/lanes.ts';
 import { bindSession, boundSession, createSession, findSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import { appendMessage } from '../store/transcripts.ts';
-import { startTurn, unfinishedTurn } from '../store/turns.ts';
-import type { CommandCall } from './contract.ts';
-import { dispatchCommand } from './dispatch.ts';
-import { parseCommand } from './parse.ts';
+import { unfinishedTurn } from '../store/turns.ts';
+import { anybody, begin, dispatchTo, give, ownEvent, owner, run, sampleReach, sampleSettings, sessionKey, talk, wait } from './command-call.test-support.ts';
 import { commands, resolveCommand } from './registry.ts';
-
-const sessionKey = 'agent:main:telegram:dm:7';
-const event = sampleEvent({ chat: { id: '7', type: 'dm' }, sender: { id: '7', isBot: false } });
-
-/** A conversation of person 7, or of everybody in its chat. */
-const begin = (store: Store, id = 's1', userId: string | undefined = '7'): Promise<void> =>
-  store.write(async (tx) => {
-    await createSession(tx, { id, agent: 'main', account: 'telegram', chatType: 'dm', ...(userId !== undefined && { userId }) });
-    await bindSession(tx, { sessionKey, sessionId: id, target: sampleTarget({ chatId: '7' }) });
-  });
-
-const talk = (store: Store, ...texts: readonly string[]): Promise<void> =>
-  store.write(async (tx) => {
-    for (const text of texts) {
-      await appendMessage(tx, { sessionId: 's1', turnId: null }, { role: 'user', content: text });
-      await appendMessage(tx, { sessionId: 's1', turnId: null }, { role: 'assistant', content: `re: ${text}` });
-    }
-  });
-
-const owner: CommandAccess = { role: 'admin', isOwner: true, mayPair: true, mayRun: () => true };
-
-/** Gives a command where the place stands now. */
-const give = (store: Store, text: string, more: Partial<CommandCall> = {}): Promise<string> =>
-  store.write(async (tx) => {
-    const parsed = parseCommand(text);
-    assert.ok(parsed !== undefined);
-    const { sessionId = 's1' } = (await boundSession(tx, sessionKey)) ?? {};
-    const answer = await dispatchCommand(tx, parsed, { inboxId: 1, access: owner, event, agent: 'main', sessionKey, sessionId, lane: turnLane(sessionId), args: parsed.args, nowMs: 0, version: '1.2.3', defaultBusyMode: 'interrupt', queueLimit: 3, ...more });
-    return answer.text;
-  });
-
-const wait = (store: Store, ...texts: readonly string[]): Promise<void> =>
-  store.write(async (tx) => {
-    for (const text of texts) {
-      await enqueueLane(tx, { lane: turnLane('s1'), kind: 'turn' });
-      await insertInboxItem(tx, { event: sampleEvent({ text }), class: 'chat', decisions: [], place: { lane: turnLane('s1'), sessionId: 's1', sessionKey } });
-    }
-  });
-
-/** A turn that somebody is at work on. */
-const run = (store: Store): Promise<unknown> =>
-  store.write(async (tx) => {
-    await enqueueLane(tx, { lane: turnLane('s1'), kind: 'turn' });
-    await claimLane(tx, { lane: turnLane('s1'), owner: 'a', leaseMs: 60_000 });
-    return startTurn(tx, { sessionId: 's1', lane: turnLane('s1'), target: sampleTarget() });
-  });
 
 const boundTo = async (store: Store): Promise<string> => (await store.read((db) => boundSession(db, sessionKey)))?.sessionId ?? '';
 
@@ -85,13 +37,13 @@ eachStore((_engine, open) => {
     const { store } = await open();
     await begin(store);
     assert.equal(await give(store, '/bananas'), 'I do not know /bananas. /help shows the commands.');
-    assert.match(await give(store, '/st'), /could be \/stop or \/status or \/start/);
+    assert.match(await give(store, '/st'), /could be \/stop or \/status or \/steer or \/start/);
   });
 
   test('/help names every command, /version and /usage and /start answer', async () => {
     const { store } = await open();
     await begin(store);
-    const help = await give(store, '/help');
+    const help = await give(store, '/help', { settings: sampleSettings({ display: { tool_progress_command: true } }) });
     for (const command of commands) assert.ok(help.includes(`/${command.name}`), command.name);
     assert.match(await give(store, '/version'), /1\.2\.3/);
     assert.match(await give(store, '/usage'), /\*\*Turns\*\* 0/);
@@ -201,7 +153,7 @@ eachStore((_engine, open) => {
     assert.match(await give(store, '/resume'), /`s1` Trunk \(2 messages\)/);
     const stranger = sampleEvent({ sender: { id: '8', isBot: false } });
     assert.match(await give(store, '/resume Trunk', { event: stranger }), /No conversation of yours/);
-    assert.match(await give(store, '/resume Trunk', { event: { ...event, account: 'telegram@work' } }), /No conversation of yours/);
+    assert.match(await give(store, '/resume Trunk', { event: { ...ownEvent, account: 'telegram@work' } }), /No conversation of yours/);
     assert.equal(await boundTo(store), copy);
     assert.match(await give(store, '/resume Trunk'), /Back in `s1` Trunk/);
     assert.equal(await boundTo(store), 's1');
@@ -236,6 +188,117 @@ eachStore((_engine, open) => {
   test('/pair is refused to whoever may not let others in', async () => {
     const { store } = await open();
     await begin(store);
-    assert.equal(await give(store, '/pair', { access: { role: 'user', isOwner: false, mayPair: false, mayRun: () => true } }), '⛔ Only admins may let others in.');
+    assert.equal(await give(store, '/pair', { access: anybody }), '⛔ /pair is for admins here. /help shows the commands.');
+    assert.equal(await give(store, '/pair', { access: { ...anybody, mayRun: () => true } }), '⛔ Only admins may let others in.', 'a list of commands makes nobody an admin');
+  });
+});
+
+test('what is for everybody, what is for users and what is for admins differ by who is in which list', () => {
+  const may = (written: Readonly<Record<string, unknown>>): readonly boolean[] => {
+    const access = commandAccess({ rules: accountOptions.parse(written), chatType: 'dm', userIds: ['2'], authenticated: false });
+    return ['help', 'new', 'restart'].map((name) => access.mayRun(commands.find((command) => command.name === name) ?? assert.fail(name)));
+  };
+  assert.deepEqual(may({}), [true, true, false], 'nobody is restricted, but not everybody decides for others');
+  assert.deepEqual(may({ allowed_users: ['2'] }), [true, true, true], 'whom the owner has named');
+  assert.deepEqual(may({ allow_admin_from: ['1'] }), [true, false, false], 'a guest');
+  assert.deepEqual(may({ allow_admin_from: ['1'], user_allowed_commands: ['new'] }), [true, true, false], 'a user');
+  assert.deepEqual(may({ allow_admin_from: ['1'], user_allowed_commands: ['/restart'] }), [true, false, true], 'what the owner has listed is listed');
+  assert.deepEqual(may({ allow_admin_from: ['2'] }), [true, true, true], 'an admin');
+});
+
+eachStore((_engine, open) => {
+  test('a command that is not for this kind of place, or switched off, says so and is in no list', async () => {
+    const { store } = await open();
+    await begin(store);
+    assert.equal(await give(store, '/verbose'), '⛔ There is no /verbose here. The owner can switch it on with `display.tool_progress_command: true`.');
+    assert.equal(await give(store, '/sethome', { surface: 'terminal' }), '⛔ There is no /sethome here.');
+    assert.ok(!(await give(store, '/help')).includes('/verbose'));
+    assert.ok((await give(store, '/help', { surface: 'terminal' })).includes('/verbose'));
+    assert.match(await give(store, '/verb'), /I do not know \/verb/, 'what is not there is not meant by its beginning');
+    assert.match(await give(store, '/verb', { surface: 'terminal' }), /in this conversation from now on/);
+  });
+
+  test('what is for admins is refused to others and not meant by its beginning', async () => {
+    const { store } = await open();
+    await begin(store);
+    assert.equal(await give(store, '/restart', { access: anybody }), '⛔ /restart is for admins here. /help shows the commands.');
+    assert.match(await give(store, '/rest', { access: anybody }), /I do not know \/rest/);
+    assert.ok(!(await give(store, '/help', { access: anybody })).includes('/restart'));
+  });
+
+  test('/commands shows every command once, page by page', async () => {
+    const { store } = await open();
+    await begin(store);
+    const settings = sampleSettings({ display: { tool_progress_command: true } });
+    const pages = [await give(store, '/commands', { settings }), await give(store, '/commands 2', { settings })];
+    assert.match(pages[0] ?? '', /page 1 of 2[^]*More with \/commands 2/);
+    const listed = pages.join('\n').match(/^\/[a-z]+/gm) ?? [];
+    assert.deepEqual(listed, commands.map(({ name }) => `/${name}`).toSorted());
+    assert.match(await give(store, '/commands 9', { settings }), /Usage: \/commands \[page\], with a page from 1 to 2/);
+  });
+
+  test('somebody who would lose something is asked first, once, unless they have said yes already', async () => {
+    const { store } = await open();
+    await begin(store);
+    const asks = { asks: true };
+    assert.match(await give(store, '/new', asks), /^✨ New conversation/, 'an empty conversation is no loss');
+    await begin(store, 's2');
+    await store.write((tx) => bindSession(tx, { sessionKey, sessionId: 's1', target: sampleTarget({ chatId: '7' }) }));
+    await talk(store, 'one', 'two', 'three');
+    await wait(store, 'a');
+    await run(store);
+    assert.equal(await give(store, '/new Fresh', asks), 'ASKS Start a new conversation? This one is kept, and /resume brings it back. What I am working on is stopped. A message that waits is not answered any more.');
+    assert.equal(await boundTo(store), 's1');
+    assert.match(await give(store, '/new Fresh --yes', asks), /^✨ New conversation/);
+    const session = await store.read(async (db) => findSession(db, (await boundSession(db, sessionKey))?.sessionId ?? ''));
+    assert.equal(session?.title, 'Fresh');
+  });
+
+  test('/undo of several asks, of one does not; -y and a confirmation carry it out', async () => {
+    const { store } = await open();
+    await begin(store);
+    await talk(store, 'one', 'two', 'three', 'four');
+    assert.match(await give(store, '/undo', { asks: true }), /Took back the last exchange, from “four”/);
+    assert.equal(await give(store, '/undo 2', { asks: true }), 'ASKS Take back the last 2 exchanges, from “two”?');
+    assert.match(await give(store, '/undo 2', { asks: true, confirmed: true }), /Took back the last 2 exchanges/);
+    assert.match(await give(store, '/undo 5 -y', { asks: true }), /Took back the last exchange, from “one”/);
+  });
+
+  test('a question to an admin offers to ask never again, where that can be written down', async () => {
+    const { store } = await open();
+    await begin(store);
+    await talk(store, 'one');
+    const valuesOf = async (more: Parameters<typeof dispatchTo>[2]): Promise<readonly string[]> => {
+      const { result } = await dispatchTo(store, '/new', { asks: true, ...more });
+      return result.type === 'ask' ? result.question.options.map(({ value }) => value) : [];
+    };
+    const reach = sampleReach({ changeSetting: () => Promise.resolve(undefined) });
+    assert.deepEqual(await valuesOf({}), ['yes', 'no']);
+    assert.deepEqual(await valuesOf({ reach }), ['yes', 'always', 'no']);
+    assert.deepEqual(await valuesOf({ reach, access: anybody }), ['yes', 'no']);
+  });
+
+  test('a command of the owner’s own runs, stands for another with what is typed behind it, and cannot take a name over', async () => {
+    const { store } = await open();
+    await begin(store);
+    const settings = sampleSettings({
+      quick_commands: { call: { type: 'alias', target: '/title Our' }, again: { type: 'alias', target: 'call' }, loop: { type: 'alias', target: '/loop' }, stop: { type: 'alias', target: '/version' }, boom: { type: 'alias', target: '/restart' } },
+    });
+    assert.equal(await give(store, '/call talk', { settings }), 'This conversation is now called “Our talk”.');
+    assert.equal(await give(store, '/again house', { settings }), 'This conversation is now called “Our house”.');
+    assert.match(await give(store, '/loop', { settings }), /The owner has to check `quick_commands\.loop`/);
+    assert.equal(await give(store, '/stop', { settings }), 'Nothing is running.');
+    assert.match(await give(store, '/boom', { settings, access: anybody }), /\/restart is for admins/);
+    assert.match(await give(store, '/help', { settings }), /\*\*Tools\*\*\n\/call — Stands for \/title Our/);
+  });
+
+  test('a user runs an alias that is listed for them, whatever it stands for', async () => {
+    const { store } = await open();
+    await begin(store);
+    const settings = sampleSettings({ quick_commands: { call: { type: 'alias', target: '/title Our' } } });
+    const rules = accountOptions.parse({ allow_admin_from: ['1'], user_allowed_commands: ['call'] });
+    const access = commandAccess({ rules, chatType: 'dm', userIds: ['7'], authenticated: false });
+    assert.match(await give(store, '/title x', { settings, access }), /is for admins/);
+    assert.equal(await give(store, '/call talk', { settings, access }), 'This conversation is now called “Our talk”.');
   });
 });

@@ -1,21 +1,22 @@
+import { commandLine } from './command-line.ts';
 import type { Command, CommandCategory } from './contract.ts';
+import { usableCommands } from './visible.ts';
 
-const categories: readonly CommandCategory[] = ['Session', 'Configuration', 'Info'];
+const categories: readonly CommandCategory[] = ['Session', 'Configuration', 'Tools', 'Info'];
 
-const line = (command: Command): string => `/${command.name}${command.args === undefined ? '' : ` ${command.args}`} — ${command.description}`;
-
-/** Knows the registry only through the function it is given, so that the registry can contain it. */
-export const helpCommand = (all: () => readonly Command[]): Command => ({
+export const help: Command = {
   name: 'help',
-  aliases: ['commands'],
+  aliases: [],
   category: 'Info',
   description: 'Show the commands that you may use',
+  role: 'guest',
   whileRunning: 'allowed',
   run: (_tx, call) => {
+    const usable = usableCommands(call);
     const blocks = categories.map((category) => {
-      const lines = all().filter((command) => command.category === category && call.access.mayRun([command.name, ...command.aliases])).map(line);
+      const lines = usable.filter((command) => command.category === category).map(commandLine);
       return lines.length === 0 ? '' : `**${category}**\n${lines.join('\n')}`;
     });
     return Promise.resolve(blocks.filter((block) => block !== '').join('\n\n'));
   },
-});
+};

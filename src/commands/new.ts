@@ -1,5 +1,6 @@
-import { withdrawWaiting } from '../store/inbox.ts';
-import { setTitle } from '../store/sessions.ts';
+import { countWaiting, withdrawWaiting } from '../store/inbox.ts';
+import { findSession, setTitle } from '../store/sessions.ts';
+import { unfinishedTurn } from '../store/turns.ts';
 import { cleanTitle } from './clean-title.ts';
 import type { Command } from './contract.ts';
 import { stopTurn } from './stop-turn.ts';
@@ -12,6 +13,18 @@ export const newConversation: Command = {
   description: 'Start a new conversation; the old one is kept',
   args: '[title]',
   whileRunning: 'allowed',
+  async confirm(tx, call) {
+    const waiting = await countWaiting(tx, call.lane);
+    const running = (await unfinishedTurn(tx, call.lane)) !== undefined;
+    if (waiting === 0 && !running && ((await findSession(tx, call.sessionId))?.messageCount ?? 0) === 0) return undefined;
+    return [
+      'Start a new conversation? This one is kept, and /resume brings it back.',
+      running ? 'What I am working on is stopped.' : '',
+      waiting === 0 ? '' : `${waiting === 1 ? 'A message that waits is' : `${waiting} messages that wait are`} not answered any more.`,
+    ]
+      .filter((part) => part !== '')
+      .join(' ');
+  },
   async run(tx, call) {
     const withdrawn = await withdrawWaiting(tx, call.lane, 'a new conversation was started');
     await stopTurn(tx, call.lane);

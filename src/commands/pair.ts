@@ -57,10 +57,11 @@ export const pair: Command = {
   aliases: [],
   category: 'Configuration',
   description: 'Let somebody in',
+  role: 'admin',
   args: '[approve CODE | list | revoke ID]',
   whileRunning: 'allowed',
   async run(tx, call) {
-    if (!call.access.mayPair) return '⛔ Only admins may let others in.';
+    if (!call.access.mayAdminister) return '⛔ Only admins may let others in.';
     const [verb = '', ...rest] = call.args.split(/\s+/);
     const subject = rest.join(' ');
     switch (verb.toLowerCase()) {

@@ -1,33 +1,93 @@
 import { branch } from './branch.ts';
 import { busy } from './busy.ts';
 import type { Command } from './contract.ts';
-import { helpCommand } from './help.ts';
+import { debug } from './debug.ts';
+import { footer } from './footer.ts';
+import { handoff } from './handoff.ts';
+import { help } from './help.ts';
+import { history } from './history.ts';
+import { listCommands } from './list-commands.ts';
+import { model } from './model.ts';
 import { newConversation } from './new.ts';
 import { pair } from './pair.ts';
+import { platform } from './platform.ts';
 import { queue } from './queue.ts';
+import { quickCommands } from './quick.ts';
+import { restart } from './restart.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
+import { save } from './save.ts';
+import { sessions } from './sessions.ts';
+import { setHome } from './sethome.ts';
+import type { CommandSettings } from './settings.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
+import { steer } from './steer.ts';
 import { stop } from './stop.ts';
 import { title } from './title.ts';
 import { undo } from './undo.ts';
 import { usage } from './usage.ts';
+import { verbose } from './verbose.ts';
 import { version } from './version.ts';
 import { whoami } from './whoami.ts';
 
-export const commands: readonly Command[] = [newConversation, stop, status, queue, retry, undo, title, branch, resume, busy, pair, helpCommand(() => commands), start, usage, whoami, version];
+/** In the order in which menus offer them: what is used most comes first. */
+export const commands: readonly Command[] = [
+  newConversation,
+  stop,
+  status,
+  queue,
+  steer,
+  retry,
+  undo,
+  title,
+  branch,
+  resume,
+  sessions,
+  handoff,
+  history,
+  save,
+  model,
+  busy,
+  verbose,
+  footer,
+  setHome,
+  pair,
+  platform,
+  restart,
+  help,
+  listCommands,
+  start,
+  usage,
+  whoami,
+  version,
+  debug,
+];
+
+/** The registry and the owner's own commands. A name of the registry cannot be taken over. */
+export const allCommands = (settings: Pick<CommandSettings, 'quick_commands'>): readonly Command[] => {
+  const quick = quickCommands(settings.quick_commands).filter(({ name }) => !commands.some((command) => isCalled(command, name)));
+  return quick.length === 0 ? commands : [...commands, ...quick];
+};
 
 export type Resolved =
   | { readonly type: 'command'; readonly command: Command }
   | { readonly type: 'ambiguous'; readonly candidates: readonly Command[] }
   | { readonly type: 'unknown' };
 
-/** Exact names and aliases first, then the start of a name if only one fits. */
-export const resolveCommand = (name: string): Resolved => {
-  const exact = commands.find((command) => command.name === name || command.aliases.includes(name));
+/** Menus write `_` where a name has `-`. */
+const plain = (name: string): string => name.replaceAll('_', '-');
+
+const namesOf = (command: Command): readonly string[] => [command.name, ...command.aliases].map(plain);
+
+/** Whether this is the whole name of the command or one of its aliases. */
+export const isCalled = (command: Command, name: string): boolean => namesOf(command).includes(plain(name));
+
+/** Exact names and aliases among `all` first, then the start of a name if only one of `usable` fits. */
+export const resolveCommand = (name: string, all: readonly Command[] = commands, usable: readonly Command[] = all): Resolved => {
+  const exact = all.find((command) => isCalled(command, name));
   if (exact !== undefined) return { type: 'command', command: exact };
-  const candidates = commands.filter((command) => [command.name, ...command.aliases].some((known) => known.startsWith(name)));
+  const candidates = usable.filter((command) => namesOf(command).some((known) => known.startsWith(plain(name))));
   const [only, ...others] = candidates;
   if (only === undefined) return { type: 'unknown' };
   return others.length === 0 ? { type: 'command', command: only } : { type: 'ambiguous', candidates };

@@ -1,27 +1,33 @@
 import { replyTarget } from '../core/message.ts';
-import { bindSession, endSession, listSessions, reopenSession, resolveSessions } from '../store/sessions.ts';
+import { bindSession, endSession, findSession, listSessions, reopenSession, resolveSessions } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
+import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
+import { label, mine, owns } from './own-sessions.ts';
 
-/** People get at their own conversations only; which platform they wrote on does not matter, who they are there does. */
-const owns = (session: Session, call: CommandCall): boolean => session.userId === call.event.sender.id && session.account === call.event.account;
-
-const label = (session: Session): string => `\`${session.id}\` ${session.title ?? ''} (${session.messageCount} messages)`;
+/** A number is one of the list that /sessions showed last; everything else is an id, the start of one, or a title. */
+const find = async (tx: Writing, call: CommandCall): Promise<readonly Session[]> => {
+  const listed = /^\d{1,2}$/.test(call.args) ? ((await findSession(tx, call.sessionId))?.settings.listed ?? []) : [];
+  const id = listed[Number(call.args) - 1];
+  const numbered = id === undefined ? undefined : await findSession(tx, id);
+  const found = numbered === undefined ? await resolveSessions(tx, call.args) : [numbered];
+  return found.filter((session) => owns(session, call));
+};
 
 export const resume: Command = {
   name: 'resume',
-  aliases: ['sessions'],
+  aliases: [],
   category: 'Session',
   description: 'Go back to an earlier conversation of yours',
-  args: '[title or id]',
+  args: '[number, title or id]',
   whileRunning: 'refused',
   async run(tx, call) {
     if (call.args === '') {
-      const mine = (await listSessions(tx, { limit: 10, account: call.event.account, userId: call.event.sender.id })).filter((session) => session.id !== call.sessionId);
-      if (mine.length === 0) return 'There is no earlier conversation of yours.';
-      return ['Your earlier conversations:', ...mine.map((session) => `- ${label(session)}`), 'Go back to one with /resume <title or id>.'].join('\n');
+      const others = (await listSessions(tx, { limit: 10, ...mine(call) })).filter((session) => session.id !== call.sessionId);
+      if (others.length === 0) return 'There is no earlier conversation of yours.';
+      return ['Your earlier conversations:', ...others.map((session) => `- ${label(session)}`), 'Go back to one with /resume <title or id>.'].join('\n');
     }
-    const found = (await resolveSessions(tx, call.args)).filter((session) => owns(session, call));
+    const found = await find(tx, call);
     const [session, ...others] = found;
     if (session === undefined) return `No conversation of yours is called “${call.args.slice(0, 80)}”.`;
     if (others.length > 0) return ['Several conversations start like that:', ...found.map((candidate) => `- ${label(candidate)}`)].join('\n');

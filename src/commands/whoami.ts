@@ -5,6 +5,7 @@ export const whoami: Command = {
   aliases: [],
   category: 'Info',
   description: 'Show who you are to me',
+  role: 'guest',
   whileRunning: 'allowed',
   run: (_tx, call) => {
     const { sender, chat, account } = call.event;

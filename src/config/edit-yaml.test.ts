@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { editYaml, parseValue } from './edit-yaml.ts';
+import { commentKey, editYaml, parseValue } from './edit-yaml.ts';
 
 const set = (text: string, path: string, value: string, isText = false): string => {
   const edited = editYaml(text, path.split('.'), parseValue(value, isText));
@@ -85,4 +85,11 @@ test('what cannot be edited is refused', () => {
   assert.match(refusal('a: 1\n', 'a.b', '2'), /a is a bare value/);
   assert.match(refusal('x: &x { b: 1 }\na: *x\n', 'a.b', '2'), /alias/);
   assert.match(refusal('a: [1]\n', 'a.7', '2'), /list with 1 entries/);
+});
+
+test('a key without a comment gets one, in its place and in the style of the file', () => {
+  const note = { comment: 'why', apart: false };
+  assert.equal(commentKey('a:\n    b: 1\n    c: 2\n', ['a', 'c'], note), 'a:\n    b: 1\n    # why\n    c: 2\n');
+  assert.equal(commentKey('a:\n  b: 1\nc:\n  d: ${X}\n', ['c', 'd'], { ...note, apart: true }), 'a:\n  b: 1\n\nc:\n  # why\n  d: ${X}\n');
+  for (const text of ['a:\n  # mine\n  b: 1\n', 'a: { b: 1 }\n', 'a: 1\n']) assert.equal(commentKey(text, ['a', 'b'], note), text);
 });

@@ -17,6 +17,24 @@ export const editYaml = (text: string, path: readonly string[], value: Node | un
   return { ok: true, text: text.includes('\r\n') ? edited.replaceAll(/\r?\n/g, '\r\n') : edited };
 };
 
+/** Puts a comment above a key that has none. A key inside braces gets none, since its line would be broken. `apart`: an empty line above the topmost key. */
+export const commentKey = (text: string, path: readonly string[], note: { readonly comment: string; readonly apart: boolean }): string => {
+  const document = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
+  let at: unknown = document.contents;
+  for (const [depth, step] of path.entries()) {
+    if (!isMap(at) || at.flow === true) return text;
+    const pair = pairOf(at, step);
+    if (pair === undefined || !isNode(pair.key)) return text;
+    if (depth === 0 && note.apart && pair !== at.items[0]) pair.key.spaceBefore = true;
+    // A comment above the first key of a mapping belongs to the mapping.
+    const isCommented = pair === at.items[0] && (at.commentBefore ?? '') !== '';
+    if (depth === path.length - 1 && !isCommented) pair.key.commentBefore ??= ` ${note.comment}`;
+    at = pair.value;
+  }
+  const commented = unhideReferences(document.toString(styleOf(text)));
+  return text.includes('\r\n') ? commented.replaceAll(/\r?\n/g, '\r\n') : commented;
+};
+
 /** The comment above the first key is mostly about the file, so it does not go with that key. */
 const headOf = (document: Document): string | undefined => {
   const first = isMap(document.contents) ? document.contents.items[0]?.key : undefined;

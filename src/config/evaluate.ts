@@ -92,17 +92,30 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   if (fatal.length > 0) {
     return { config: { ok: false, problems: [...fatal.map(clean), ...disabled.flatMap(({ problems }) => problems)].toSorted(byPlace), warnings }, holdsSecret };
   }
+  const values = Object.fromEntries(sections.map(({ name, value }) => [name, value]));
+  const together = checkTogether(input.sections, values);
+  if (together.problems.length > 0) return { config: { ok: false, problems: together.problems.map(clean), warnings }, holdsSecret };
   const config: ValidConfig<Sections> = {
     ok: true,
-    sections: Object.fromEntries(sections.map(({ name, value }) => [name, value])) as SectionValues<Sections>,
+    sections: values as SectionValues<Sections>,
     accounts: platforms.accounts.map(({ outcome }) => (outcome.state === 'ready' ? outcome.config : undefined)).filter((account) => account !== undefined),
     disabled,
-    warnings,
+    warnings: [...warnings, ...together.warnings.map(clean)],
     settings: [...sections.map((section) => ({ ...section, path: [section.name] })), ...platforms.accounts.map(withValue)].flatMap((reading) => effectiveSettings(reading, hidden)),
     files: [...(isBlank(texts.config) ? [] : [configFileName]), ...(isBlank(texts.env) ? [] : [envFileName])],
     variable: (name) => variables.get(name)?.value,
   };
   return { config, holdsSecret };
+};
+
+/** What no section can know by itself. */
+const checkTogether = (sections: readonly Section[], values: Readonly<Record<string, unknown>>): { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] } => {
+  const found = sections.flatMap(({ name, check }) => (check === undefined ? [] : [{ name, ...check(values) }]));
+  const problem = (code: 'invalid' | 'unused', name: string, message: string): Problem => ({ code, file: configFileName, path: name, message });
+  return {
+    problems: found.flatMap(({ name, errors }) => errors.map((message) => problem('invalid', name, message))),
+    warnings: found.flatMap(({ name, warnings }) => warnings.map((message) => problem('unused', name, message))),
+  };
 };
 
 const isBlank = (text: string | undefined): boolean => (text ?? '').trim() === '';

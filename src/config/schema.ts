@@ -8,6 +8,7 @@ type Shape = Readonly<Record<string, AnySchema>>;
 export interface SettingFacts {
   readonly env: string | undefined;
   readonly secret: boolean;
+  readonly namesVariable: boolean;
   readonly aliases: readonly string[];
   readonly shorthand: string | undefined;
   readonly description: string | undefined;
@@ -50,6 +51,7 @@ export const factsOf = (schema: AnySchema): SettingFacts => {
   return {
     env: first((meta) => meta.env),
     secret: first((meta) => meta.secret) ?? false,
+    namesVariable: first((meta) => meta.namesVariable) ?? false,
     aliases: first((meta) => meta.aliases) ?? [],
     shorthand: first((meta) => meta.shorthand),
     description: first((meta) => meta.description),

@@ -119,3 +119,10 @@ test('setting what is set already writes nothing', async () => {
   const outcome = await set(home.path, 'http.port', '2');
   assert.deepEqual(outcome.ok && outcome.files, []);
 });
+
+test('a secret that only refers to a variable stands in the file', async () => {
+  await using home = await temporaryHome();
+  const outcome = await set(home.path, 'model.api_key', '${MY_KEY}', { MY_KEY: 'long-enough' });
+  assert.deepEqual(outcome.ok && outcome.files, ['config.yaml']);
+  assert.equal(await read(home.path, 'config.yaml'), 'model:\n  api_key: ${MY_KEY}\n');
+});

@@ -32,8 +32,20 @@ export const settle = (node: SettingNode | undefined, spot: Spot, context: Settl
   const facts = factsOf(spot.schema);
   const variable = facts.env === undefined ? undefined : context.variables?.get(variableName(facts.env, context.platform));
   const given: SettingNode | undefined = variable === undefined ? node : { kind: 'scalar', value: variable.value, at: variable.origin };
-  const settled = settleCore(given, { ...spot, facts }, context);
+  const meant = facts.namesVariable && given?.kind === 'scalar' ? readVariable(given, spot.path, context) : given;
+  const settled = settleCore(meant, { ...spot, facts }, context);
   return settled !== undefined && facts.secret ? markSecret(settled) : settled;
+};
+
+/** Undefined when there is nothing to read, which is reported. */
+const readVariable = (node: ScalarNode, path: SettingPath, context: SettleContext): ScalarNode | undefined => {
+  const name = String(node.value ?? '');
+  if (name === '') return undefined;
+  const held = context.variables?.get(name);
+  if (held !== undefined) return { kind: 'scalar', value: held.value, at: node.at, filled: true };
+  const message = /^[A-Za-z_]\w*$/.test(name) ? `the variable ${name} is not set` : 'must be the name of a variable';
+  context.problems.push(problemAt(node.at, writtenPath(node.at, path), { code: 'unset_variable', message }));
+  return undefined;
 };
 
 const markSecret = (node: SettingNode): SettingNode => mapScalars(node, (scalar) => ({ ...scalar, secret: true }));

@@ -80,45 +80,72 @@ export type ModelErrorCode =
   | 'payload_too_large'
   | 'model_not_found'
   | 'content_blocked'
+  | 'stale_reasoning' // reasoning that was sent back is not accepted (any more)
   | 'bad_request'
   | 'aborted';
 
 interface ModelRule {
+  /** The same call may succeed later. */
   readonly retry: boolean;
+  /** Another key of the same endpoint may succeed now. */
+  readonly rotateKey: boolean;
+  /** A shorter conversation may succeed. */
+  readonly compress: boolean;
+  /** Another endpoint may succeed. */
+  readonly fallBack: boolean;
   /** What the person in the chat reads. */
   readonly sentence: string;
 }
 
+const may = (flags: Partial<Omit<ModelRule, 'sentence'>>, sentence: string): ModelRule => ({ retry: false, rotateKey: false, compress: false, fallBack: false, ...flags, sentence });
+
 const modelRules: Readonly<Record<ModelErrorCode, ModelRule>> = {
-  auth: { retry: false, sentence: 'The model refused our key. The owner has to check `model.api_key`.' },
-  billing: { retry: false, sentence: 'The model account has no credit left. The owner has to top it up.' },
-  rate_limited: { retry: true, sentence: 'The model is limiting us right now. Please try again in a moment.' },
-  overloaded: { retry: true, sentence: 'The model is overloaded right now. Please try again in a moment.' },
-  server_error: { retry: true, sentence: 'The model had an internal error. Please try again.' },
-  timeout: { retry: true, sentence: 'The model did not answer in time. Please try again.' },
-  unreachable: { retry: true, sentence: 'The model cannot be reached. The owner has to check `model.base_url` and the network.' },
-  cut_stream: { retry: true, sentence: 'The connection to the model broke in the middle of the answer. Please try again.' },
-  malformed: { retry: true, sentence: 'The model answered with something that is not an answer. Please try again.' },
-  context_overflow: { retry: false, sentence: 'This conversation no longer fits into the model. Start a new one with /new.' },
-  payload_too_large: { retry: false, sentence: 'That was too large for the model. Please send less at once.' },
-  model_not_found: { retry: false, sentence: 'The configured model does not exist there. The owner has to check `model.default` and `model.base_url`.' },
-  content_blocked: { retry: false, sentence: 'The model provider refused to answer this.' },
-  bad_request: { retry: false, sentence: 'The model refused the request.' },
-  aborted: { retry: false, sentence: 'Stopped.' },
+  auth: may({ rotateKey: true, fallBack: true }, 'The model refused our key. The owner has to check `model.api_key`.'),
+  billing: may({ rotateKey: true, fallBack: true }, 'The model account has no credit left. The owner has to top it up.'),
+  rate_limited: may({ retry: true, rotateKey: true, fallBack: true }, 'The model is limiting us right now. Please try again in a moment.'),
+  overloaded: may({ retry: true, fallBack: true }, 'The model is overloaded right now. Please try again in a moment.'),
+  server_error: may({ retry: true, fallBack: true }, 'The model had an internal error. Please try again.'),
+  timeout: may({ retry: true, fallBack: true }, 'The model did not answer in time. Please try again.'),
+  unreachable: may({ retry: true, fallBack: true }, 'The model cannot be reached. The owner has to check `model.base_url` and the network.'),
+  cut_stream: may({ retry: true, fallBack: true }, 'The connection to the model broke in the middle of the answer. Please try again.'),
+  malformed: may({ retry: true, fallBack: true }, 'The model answered with something that is not an answer. Please try again.'),
+  context_overflow: may({ compress: true }, 'This conversation no longer fits into the model. Start a new one with /new.'),
+  payload_too_large: may({ compress: true }, 'That was too large for the model. Please send less at once.'),
+  model_not_found: may({ fallBack: true }, 'The configured model does not exist there. The owner has to check `model.default` and `model.base_url`.'),
+  content_blocked: may({ fallBack: true }, 'The model provider refused to answer this.'),
+  stale_reasoning: may({ fallBack: true }, 'The model did not accept its own earlier thoughts. Please try again.'),
+  bad_request: may({ fallBack: true }, 'The model refused the request.'),
+  aborted: may({}, 'Stopped.'),
 };
+
+export interface ModelErrorFacts {
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  /** What the model can really read at once, where the refusal says so. */
+  readonly windowTokens?: number;
+  /** The endpoint has another key that is not resting: the same call uses it. */
+  readonly freshKey?: boolean;
+  readonly cause?: unknown;
+}
 
 export class ModelError extends Error {
   readonly code: ModelErrorCode;
-  readonly status: number | undefined;
-  readonly retryAfterMs: number | undefined;
+  readonly facts: ModelErrorFacts;
 
   /** `message` must not contain a credential. */
-  constructor(code: ModelErrorCode, message: string, facts: { status?: number; retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(code: ModelErrorCode, message: string, facts: ModelErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.name = 'ModelError';
     this.code = code;
-    this.status = facts.status;
-    this.retryAfterMs = facts.retryAfterMs;
+    this.facts = facts;
+  }
+
+  get status(): number | undefined {
+    return this.facts.status;
+  }
+
+  get retryAfterMs(): number | undefined {
+    return this.facts.retryAfterMs;
   }
 
   get rule(): ModelRule {
@@ -143,7 +170,7 @@ export type StoreErrorCode =
   | 'newer' // written by a newer version
   | 'unwritable'
   | 'unavailable' // the server cannot be reached
-  | 'lane_lost' // another owner has taken the conversation over
+  | 'lane_lost' // another owner has taken the conversation, or its move, over
   | 'failed';
 
 export class StoreError extends Error {

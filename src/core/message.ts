@@ -70,6 +70,8 @@ export interface InboundEvent {
   /** Parts of one thing that the platform delivers as several messages (an album, a text the client has split). */
   readonly batch?: { readonly id: string; readonly kind: 'album' | 'split' };
   readonly button?: { readonly data: string };
+  /** Said to the turn that runs, not to be answered by itself. */
+  readonly steers?: true;
   readonly reaction?: { readonly emoji: string; readonly added: boolean };
   readonly location?: { readonly latitude: number; readonly longitude: number; readonly title?: string };
   readonly sentAtMs: number;

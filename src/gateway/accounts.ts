@@ -42,10 +42,12 @@ const sameConfig = (a: AccountConfig, b: AccountConfig): boolean => JSON.stringi
 export class Accounts implements Connections {
   readonly #options: AccountsOptions;
   readonly #live = new Map<AccountName, Live>();
+  readonly #wishes: Disposable;
   #disabled: GatewayConfig['disabled'] = [];
 
   constructor(options: AccountsOptions) {
     this.#options = options;
+    this.#wishes = options.store.listen('account', (account) => this.#live.get(account)?.supervisor.reconsider());
   }
 
   platform(account: AccountName): Platform | undefined {
@@ -92,6 +94,7 @@ export class Accounts implements Connections {
   }
 
   async stop(): Promise<void> {
+    this.#wishes[Symbol.dispose]();
     await Promise.all([...this.#live.values()].map(({ supervisor }) => supervisor.stop()));
   }
 

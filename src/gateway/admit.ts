@@ -1,4 +1,5 @@
-import { parseCommand } from '../commands/parse.ts';
+import { readCommand } from '../commands/read-command.ts';
+import { allCommands } from '../commands/registry.ts';
 import { newSessionId } from '../core/ids.ts';
 import { replyTarget } from '../core/message.ts';
 import type { InboundEvent } from '../core/message.ts';
@@ -12,7 +13,7 @@ import type { Decision } from '../store/inbox.ts';
 import { closeItem, countWaiting, findMessage, insertInboxItem, noteEdit, replaceWaitingText } from '../store/inbox.ts';
 import { enqueueLane, laneFacts, turnLane } from '../store/lanes.ts';
 import type { Session } from '../store/sessions.ts';
-import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey } from '../store/sessions.ts';
+import { bindSession, boundSession, claimedPlace, createSession, endSession, findSession, lockSessionKey, releasePlace } from '../store/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/turns.ts';
 import { takeAnswer, takePress } from './answer.ts';
@@ -38,11 +39,13 @@ interface Seat {
 const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Seat> => {
   const { event, platform } = arrival;
   const settings = deps.settings();
-  const place = placeOf(event, platform, { groupSessionsPerUser: settings.group_sessions_per_user, threadSessionsPerUser: settings.thread_sessions_per_user });
+  const place = placeOf(event, platform, { groupSessionsPerUser: settings.group_sessions_per_user, threadSessionsPerUser: settings.thread_sessions_per_user, agent: arrival.agent.id });
   await lockSessionKey(tx, place.sessionKey);
   const bound = await boundSession(tx, place.sessionKey);
-  const route: Decision[] = [{ step: 'agent', verdict: place.agent }, { step: 'session key', verdict: place.sessionKey }];
+  const route: Decision[] = [{ step: 'agent', verdict: `${place.agent}, ${arrival.agent.why}` }, { step: 'session key', verdict: place.sessionKey }];
   const found = (sessionId: string, verdict: string): Seat => ({ place, sessionId, lane: turnLane(sessionId), decisions: [...route, { step: 'session', verdict }] });
+  const waiting = await takeClaim(tx, event, { place, bound: bound !== undefined });
+  if (waiting !== undefined) return found(waiting, `${waiting}, handed over to this place`);
   if (bound !== undefined) {
     const reason = await dueReset(deps, tx, { event, sessionId: bound.sessionId, lastActiveMs: bound.activeAtMs, nowMs: bound.nowMs });
     if (reason === undefined) return found(bound.sessionId, `${bound.sessionId}, continued`);
@@ -53,6 +56,17 @@ const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Sea
   }
   const id = await openSession(deps, tx, arrival, { place });
   return found(id, `${id}, new`);
+};
+
+/** A conversation that was handed over to a place where everybody has their own: it goes to whoever speaks first, in a thread opened for it to everybody. */
+const takeClaim = async (tx: Writing, event: InboundEvent, at: { place: Place; bound: boolean }): Promise<string | undefined> => {
+  if (event.chat.type === 'dm' || at.place.shared) return undefined;
+  const where = { account: event.account, chatId: event.chat.id, ...(event.chat.threadId !== undefined && { threadId: event.chat.threadId }) };
+  const claim = await claimedPlace(tx, where);
+  if (claim === undefined || (claim.lasting && at.bound)) return undefined;
+  await bindSession(tx, { sessionKey: at.place.sessionKey, sessionId: claim.sessionId, target: replyTarget(event) });
+  if (!claim.lasting) await releasePlace(tx, where);
+  return claim.sessionId;
 };
 
 interface Age {
@@ -100,12 +114,12 @@ const announceReset = async (deps: InboxDeps, tx: Writing, arrival: Arrival, res
  * An edit of a message that still waits changes it; one of a message that was answered is a new message; one that changes no text is
  * nothing. A command must not wait, so a message that is edited into one gives way to it.
  */
-const asEdit = async (tx: Writing, event: InboundEvent): Promise<string | undefined> => {
+const asEdit = async (tx: Writing, event: InboundEvent, isCommand: boolean): Promise<string | undefined> => {
   if (event.kind !== 'edit' || event.messageId === undefined) return undefined;
   const original = await findMessage(tx, { account: event.account, chatId: event.chat.id, nativeId: event.messageId });
   if (original === undefined) return undefined;
   if (original.event.text === event.text) return 'the edit does not change the text';
-  if (parseCommand(event.text) !== undefined) await closeItem(tx, original.id, 'edited into a command');
+  if (isCommand) await closeItem(tx, original.id, 'edited into a command');
   else if (await replaceWaitingText(tx, original, event.text)) return 'the edit was taken over into the waiting message';
   await noteEdit(tx, original, event.text);
   return undefined;
@@ -132,7 +146,8 @@ const acknowledge = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: {
 /** Stores an event that may have an effect, in the conversation it belongs to. */
 export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Outcome> => {
   const { event, verdict } = arrival;
-  const edit = await asEdit(tx, event);
+  const isCommand = readCommand(event, arrival.platform, () => allCommands(deps.settings())) !== undefined;
+  const edit = await asEdit(tx, event, isCommand);
   if (edit !== undefined) {
     await skip(tx, arrival, { reason: edit, decisions: [] });
     return { accepted: 'skipped', reason: edit };
@@ -142,7 +157,7 @@ export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Pro
   const seated = await seat(deps, tx, arrival);
   const decisions = [...verdict.decisions, ...seated.decisions];
   const place = { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey };
-  if (parseCommand(event.text) !== undefined) {
+  if (isCommand) {
     const id = await insertInboxItem(tx, { event, class: 'control', decisions: [...decisions, { step: 'kind', verdict: 'command' }], place });
     if (id === undefined) throw new Duplicate();
     return { accepted: 'stored', reason: 'command', controlId: id };

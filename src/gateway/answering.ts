@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Agent, TurnPlace } from '../agent/contract.ts';
-import { createProvider } from '../agent/models/create-provider.ts';
-import { defaultModel } from '../agent/models/options.ts';
-import type { ModelOptions } from '../agent/models/options.ts';
+import { newModelLists } from '../agent/models/model-lists.ts';
+import { newModels } from '../agent/models/models.ts';
+import type { Models } from '../agent/models/models.ts';
 import { systemPrompt } from '../agent/prompt.ts';
 import { currentTime } from '../agent/tools/current-time.ts';
 import { toolSet } from '../agent/tools/tool-set.ts';
@@ -41,30 +41,29 @@ const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefi
   ...(last !== undefined && last.event.kind !== 'notice' && { sender: last.event.sender }),
 });
 
+const windowPatienceMs = 5000;
+
 /** Puts together who answers a turn: the agent with its model and tools, and what it is told about where it is. */
 export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promise<Answering>) => {
   const tools = toolSet([currentTime]);
-  let built: { options: ModelOptions; agent: Agent } | undefined;
+  const lists = newModelLists({ home: deps.home, clock: deps.clock, log: deps.log, fetch });
+  let built: { settings: GatewaySettings; models: Models; agent: Agent } | undefined;
 
-  const agentFor = (options: ModelOptions): Agent => {
-    if (built?.options !== options) {
-      const provider = createProvider(options, { clock: deps.clock, log: deps.log, mediaFolder: deps.mediaFolder });
-      const agent = newAgent({
-        provider,
-        model: defaultModel(options),
-        tools,
-        clock: deps.clock,
-        log: deps.log,
-        maxRetries: options.max_retries,
-        ...(options.max_output_tokens !== undefined && { maxOutputTokens: options.max_output_tokens }),
-      });
-      built = { options, agent };
+  const agentFor = (settings: GatewaySettings): { readonly models: Models; readonly agent: Agent } => {
+    if (built?.settings !== settings) {
+      const { max_retries: maxRetries, max_output_tokens: maxOutputTokens } = settings.model;
+      const models = newModels(settings, { clock: deps.clock, log: deps.log, mediaFolder: deps.mediaFolder, lists });
+      const agent = newAgent({ ...models.main, fallbacks: models.fallbacks, tools, clock: deps.clock, log: deps.log, maxRetries, ...(maxOutputTokens !== undefined && { maxOutputTokens }) });
+      built = { settings, models, agent };
+      void models.lookUpWindow(AbortSignal.timeout(windowPatienceMs));
     }
-    return built.agent;
+    return built;
   };
 
   return async (begun) => {
-    const { model, agent } = deps.settings();
+    const settings = deps.settings();
+    const { model, agent } = settings;
+    const { models, agent: answers } = agentFor(settings);
     const platform = deps.platform(begun.turn.target.account);
     const identity = readIdentity(deps.home);
     const system = systemPrompt({
@@ -83,9 +82,9 @@ export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promis
       }),
     });
     return {
-      agent: agentFor(model),
+      agent: answers,
       system,
-      context: { contextTokens: model.context_length, outputTokens: model.max_output_tokens },
+      context: { contextTokens: models.contextTokens(begun.session.settings.model), outputTokens: model.max_output_tokens },
       limits: { activityMs: agent.gateway_timeout * 1000, totalMs: agent.turn_timeout * 1000, maxIterations: agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
       place: placeOf(begun, platform),

@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Accepted, Platform } from '../platforms/contract.ts';
+import type { ChosenAgent } from '../routing/select-agent.ts';
 import type { Store } from '../store/store.ts';
 import type { GatewaySettings } from './settings.ts';
 
@@ -15,6 +16,8 @@ export interface InboxDeps {
   account(name: string): { readonly platform: Platform; readonly common: AccountOptions } | undefined;
   /** A command is stored: carries it out. Never rejects. */
   onControl(inboxId: number): Promise<void>;
+  /** What a hook says about who answers; `routed` is what the routes say. */
+  selectAgent?(event: InboundEvent, routed: string): Promise<string | undefined>;
   onAccepted?(event: InboundEvent, outcome: Outcome): void;
 }
 
@@ -24,6 +27,8 @@ export interface Arrival {
   readonly platform: Platform;
   readonly common: AccountOptions;
   readonly verdict: Verdict;
+  /** Who answers, decided before anything is keyed by it. */
+  readonly agent: ChosenAgent;
 }
 
 export interface Outcome {

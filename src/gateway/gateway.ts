@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { commands } from '../commands/registry.ts';
+import { menuOf } from '../commands/menu.ts';
 import { newId } from '../core/ids.ts';
 import type { InboundEvent } from '../core/message.ts';
 import { replyTarget } from '../core/message.ts';
 import { isShared } from '../core/session-key.ts';
+import type { SessionSharing } from '../core/session-key.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import { DeliveryGate } from '../delivery/gate.ts';
@@ -23,9 +24,13 @@ import { busyModeOf } from './admit.ts';
 import { newAnswering } from './answering.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
+import { Handoffs } from './handoff/handoffs.ts';
 import { holdAgain } from './hold.ts';
 import { acceptEvent } from './inbox.ts';
 import { maintain } from './maintain.ts';
+import { newReach } from './reach.ts';
+import type { ReachOptions } from './reach.ts';
+import { reportRestarts } from './report-restarts.ts';
 import { gatewayMetrics } from './metrics.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { GatewayConfig, GatewaySettings } from './settings.ts';
@@ -44,6 +49,8 @@ export interface GatewayOptions {
   readonly version: string;
   /** Knows the secrets of the configuration. */
   readonly redactor: Redactor;
+  /** What whoever starts the gateway can do for it. */
+  readonly outside?: ReachOptions['outside'];
 }
 
 const sendTimeoutMs = 30_000;
@@ -58,6 +65,7 @@ export class Gateway {
   readonly #control: ControlLane;
   readonly #dispatcher: Dispatcher;
   readonly #conversations: Conversations;
+  readonly #handoffs: Handoffs;
   readonly #counts: GatewayMetrics;
   readonly #stop = new AbortController();
   /** Commands that an ended process left behind come before whatever arrives now. */
@@ -96,8 +104,16 @@ export class Gateway {
     });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
     const shared = { store, clock, log, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
-    this.#control = new ControlLane({ ...shared, version: options.version, platform: (account) => this.#accounts.platform(account) });
+    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), outside: options.outside ?? {} });
+    this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
     const inbox: InboxDeps = { ...shared, onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    this.#handoffs = new Handoffs({
+      ...shared,
+      owner: this.#owner,
+      platforms: () => options.platforms,
+      adapter: (account) => this.#accounts.adapter(account),
+      sharing: () => this.#sharing(),
+    });
     this.#dispatcher = new Dispatcher({
       store,
       owner: this.#owner,
@@ -147,7 +163,8 @@ export class Gateway {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#accounts.stop();
-    await this.#control.idle();
+    await this.#control.stop();
+    await this.#handoffs.stop();
     await this.#conversations.stop(this.#settings.agent.restart_drain_timeout * 1000);
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#maintenance;
@@ -168,19 +185,24 @@ export class Gateway {
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
     await this.#accounts.configure(config);
+    await store.write((tx) => reportRestarts(tx, { version: this.#options.version, platform: (account) => this.#accounts.platform(account) }));
     await this.#control.recover();
     this.#recovered.resolve();
     this.#dispatcher.start();
     this.#conversations.start();
+    this.#handoffs.start();
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
   }
 
+  #sharing(): SessionSharing {
+    return { groupSessionsPerUser: this.#settings.group_sessions_per_user, threadSessionsPerUser: this.#settings.thread_sessions_per_user };
+  }
+
   #policy(): BeginPolicy {
-    const sharing = () => ({ groupSessionsPerUser: this.#settings.group_sessions_per_user, threadSessionsPerUser: this.#settings.thread_sessions_per_user });
     return {
       maxAttempts,
       busyMode: (session) => busyModeOf({ settings: () => this.#settings, account: (name) => this.#accounts.find(name) }, session),
-      isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, sharing()),
+      isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, this.#sharing()),
       platform: (account) => this.#accounts.platform(account),
       replyTo: (event) => (this.#accounts.find(event.account)?.common.reply_to_mode === 'off' ? withoutAnchor(replyTarget(event)) : replyTarget(event)),
       anchorAll: (account) => this.#accounts.find(account)?.common.reply_to_mode === 'all',
@@ -198,7 +220,7 @@ export class Gateway {
 
   async #publishMenu(account: string, adapter: Adapter): Promise<void> {
     try {
-      const menu = commands.map(({ name, description }) => ({ name, description }));
+      const menu = menuOf(this.#settings, this.#accounts.platform(account)?.surface ?? 'chat');
       await adapter.menu?.publish(menu, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(courtesyTimeoutMs)]));
     } catch (error) {
       this.#options.log.warn({ err: error, account }, 'account.menu_not_published');

@@ -1,7 +1,10 @@
 import { authorize } from '../access/authorize.ts';
 import type { AccessRules, Verdict } from '../access/authorize.ts';
+import { hearBot } from '../access/bot-loop-guard.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Accepted } from '../platforms/contract.ts';
+import { isAgent, routedAgent } from '../routing/select-agent.ts';
+import type { ChosenAgent } from '../routing/select-agent.ts';
 import { isKnownEvent } from '../store/inbox.ts';
 import { isPaired } from '../store/pairing.ts';
 import type { Writing } from '../store/store.ts';
@@ -30,11 +33,29 @@ export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promi
   const known = deps.account(event.account);
   if (known === undefined) throw new Error(`an event arrived for ${event.account}, which is not configured`);
   const verdict = await judge(deps, event, known);
-  const arrival: Arrival = { event, ...known, verdict };
+  const arrival: Arrival = { event, ...known, verdict, agent: await chooseAgent(deps, event) };
   if (!verdict.allowed) return settle(deps, arrival, (tx) => deny(tx, arrival));
   const reason = irrelevance(event);
   if (reason !== undefined) return report(deps, event, { accepted: 'skipped', reason });
-  return settle(deps, arrival, (tx) => admit(deps, tx, arrival));
+  return settle(deps, arrival, (tx) => hear(deps, tx, arrival));
+};
+
+/** What the routes say, unless a hook says otherwise. A hook may overrule a route, but only for an agent that exists. */
+const chooseAgent = async (deps: InboxDeps, event: InboundEvent): Promise<ChosenAgent> => {
+  const settings = deps.settings();
+  const routed = routedAgent(settings, event);
+  const wished = await deps.selectAgent?.(event, routed.id);
+  if (wished !== undefined && isAgent(settings, wished)) return { id: wished, why: 'by a hook' };
+  if (wished !== undefined) deps.log.warn({ agent: wished, account: event.account }, 'routing.unknown_agent');
+  return routed;
+};
+
+/** Bots that are allowed are heard as long as they do not write too much. */
+const hear = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Outcome> => {
+  const bot = await hearBot(tx, arrival.event, deps.settings().bot_loop_guard);
+  if (bot === undefined) return admit(deps, tx, arrival);
+  const judged: Arrival = { ...arrival, verdict: { allowed: bot.heard, by: bot.heard ? arrival.verdict.by : bot.decision.step, decisions: [...arrival.verdict.decisions, bot.decision] } };
+  return bot.heard ? admit(deps, tx, judged) : deny(tx, judged);
 };
 
 /** The store is asked about pairing only for people whom no list has let in. */

@@ -7,6 +7,7 @@ import type { FinishedTurn } from '../sessions/lanes.ts';
 import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
 import { outboxCounts } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
+import { accountStates } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import type { Outcome } from './arrival.ts';
 
@@ -32,7 +33,7 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; accoun
     for (const state of ['waiting', 'running', 'set_aside']) open.at('inbox', state).set(inbox[state] ?? 0);
     for (const state of ['pending', 'sending', 'unknown', 'failed']) open.at('outbox', state).set(outbox[state] ?? 0);
     oldest.at().set((age ?? 0) / 1000);
-    for (const status of sources.accounts()) for (const state of ['connecting', 'connected', 'degraded', 'waiting', 'conflict', 'refused', 'disabled', 'stopped']) connected.at(status.account, state).set(status.state === state ? 1 : 0);
+    for (const status of sources.accounts()) for (const state of accountStates) connected.at(status.account, state).set(status.state === state ? 1 : 0);
   });
   return {
     accepted: (event, outcome) => inbound.at(platformOf(event.account), outcome.accepted).inc(),

@@ -1,9 +1,14 @@
-import { modelSection } from '../agent/models/options.ts';
+import { approvalsSection } from '../agent/approvals/options.ts';
+import { auxiliarySection, fallbackSection, modelSection } from '../agent/models/options.ts';
+import { botLoopGuardSection } from '../access/bot-loop-guard.ts';
 import { accessSection } from '../access/options.ts';
 import type { AccountConfig } from '../config/read-accounts.ts';
 import { defineSection } from '../config/section.ts';
 import type { SectionValues } from '../config/section.ts';
-import { agentSection, displaySection, sessionSections } from '../sessions/options.ts';
+import { quickCommandsSection } from '../commands/settings.ts';
+import { routingSections } from '../routing/options.ts';
+import { displaySection } from '../delivery/display.ts';
+import { agentSection, sessionSections } from '../sessions/options.ts';
 import { z } from 'zod';
 
 export const storeSection = defineSection(
@@ -22,7 +27,7 @@ export const storeSection = defineSection(
 );
 
 /** Every part of the configuration that the gateway itself reads. */
-export const gatewaySections = [modelSection, accessSection, displaySection, agentSection, storeSection, ...sessionSections] as const;
+export const gatewaySections = [modelSection, approvalsSection, fallbackSection, auxiliarySection, accessSection, botLoopGuardSection, quickCommandsSection, displaySection, agentSection, storeSection, ...sessionSections, ...routingSections] as const;
 
 export type GatewaySettings = SectionValues<typeof gatewaySections>;
 

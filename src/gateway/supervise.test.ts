@@ -14,6 +14,7 @@ import { telegramOptions } from '../platforms/telegram/options.ts';
 import { startTelegramSimulator } from '../platforms/telegram/simulator.ts';
 import type { TelegramSimulator } from '../platforms/telegram/simulator.ts';
 import { accountData } from '../store/account-data.ts';
+import { wishForAccount } from '../store/account-wishes.ts';
 import { allStatus } from '../store/accounts.ts';
 import { SqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -176,4 +177,42 @@ test('a holder whose lease went to another gateway lets go, and no longer speaks
   await until(() => first.status.state === 'waiting', 'the account to wait');
   const [status] = await scene.store.read(allStatus);
   assert.deepEqual([status?.state, status?.name], ['connected', 'written by b']);
+});
+
+const wish = (scene: Scene, want: 'pause' | 'resume' | 'restart', supervisor?: AccountSupervisor) =>
+  scene.store.write((tx) => wishForAccount(tx, { account: 'telegram', want, by: '7' })).then(() => supervisor?.reconsider());
+
+test('a paused account reads and sends nothing, also after a restart, and goes on when it may', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await wish(scene, 'pause', supervisor);
+  await until(() => supervisor.status.state === 'paused', 'the pause');
+  assert.equal(supervisor.adapter, undefined);
+  await until(async () => (await scene.store.read(allStatus))[0]?.state === 'paused', 'the pause to be kept');
+  await supervisor.stop();
+  const next = scene.supervise('b');
+  await until(() => next.status.state === 'paused', 'the pause after the restart');
+  await scene.simulator.say(hello);
+  const asked = calls(scene, 'getMe');
+  await scene.clock.advance(60_000);
+  assert.deepEqual([calls(scene, 'getMe'), scene.received.length], [asked, 0]);
+  await wish(scene, 'resume', next);
+  await until(() => scene.received.length === 1, 'the event that waited');
+  assert.ok(next.adapter !== undefined);
+});
+
+test('an account connects anew when an admin wants it, once, also when the notification was missed', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await wish(scene, 'restart');
+  await until(async () => {
+    await scene.clock.advance(1_000);
+    return calls(scene, 'getMe') === 2;
+  }, 'the new connection');
+  await until(() => supervisor.status.state === 'connected', 'the new connection');
+  for (let i = 0; i < 5; i += 1) await scene.clock.advance(5_000);
+  assert.deepEqual([calls(scene, 'getMe'), supervisor.status.attempts, supervisor.status.error], [2, 0, null]);
+  assert.ok(!scene.lines.some((line) => line.includes('account.disconnected')), 'it is no failure');
 });

@@ -6,6 +6,8 @@ import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Accepted, Adapter, AdapterContext, Identity, Inbox, Platform } from '../platforms/contract.ts';
+import { accountWish } from '../store/account-wishes.ts';
+import type { AccountWish } from '../store/account-wishes.ts';
 import { leaseAccount, readCursor, releaseAccount, saveStatus, writeCursor } from '../store/accounts.ts';
 import type { AccountState, AccountStatus } from '../store/accounts.ts';
 import type { Store } from '../store/store.ts';
@@ -40,6 +42,9 @@ const waits: Readonly<Record<'waiting' | 'conflict' | 'refused', { baseMs: numbe
   refused: { baseMs: 60_000, capMs: 600_000 },
 };
 
+/** Why a connection ends that an admin does not want any more. */
+const wished = new Error('an admin wants it otherwise');
+
 const stateAfter = (error: PlatformError): 'waiting' | 'conflict' | 'refused' => {
   if (error.code === 'conflict') return 'conflict';
   return error.code === 'bad_credential' ? 'refused' : 'waiting';
@@ -58,6 +63,9 @@ export class AccountSupervisor {
   #savedMs = 0;
   #attempts = 0;
   #isHolder = false;
+  #wish: AccountWish = { paused: false, restarts: 0 };
+  /** Ends the present wait, whatever it waits for. */
+  #nudge = new AbortController();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -102,6 +110,11 @@ export class AccountSupervisor {
     }
   }
 
+  /** Looks at once whether somebody wants something else of the account. */
+  reconsider(): void {
+    this.#nudge.abort();
+  }
+
   succeeded(): void {
     this.#status = { ...this.#status, lastCallAtMs: this.#options.clock.now() };
   }
@@ -110,7 +123,8 @@ export class AccountSupervisor {
     const { clock } = this.#options;
     while (!this.#stop.signal.aborted) {
       const waitMs = await this.#connectOnce();
-      if (!(await slept(clock, waitMs, this.#stop.signal))) return;
+      if (waitMs > 0) await slept(clock, waitMs, AbortSignal.any([this.#stop.signal, this.#nudge.signal]));
+      this.#nudge = new AbortController();
     }
   }
 
@@ -118,11 +132,13 @@ export class AccountSupervisor {
   async #connectOnce(): Promise<number> {
     const { log, account } = this.#options;
     try {
-      if (!(await this.#lease())) return await this.#standBy();
-      await this.#connect();
+      const isHolder = await this.#lease();
+      if (this.#wish.paused) return await this.#rest();
+      if (!isHolder) return await this.#standBy();
+      await this.#connect(this.#wish.restarts);
       return this.#stop.signal.aborted ? 0 : await this.#failed(new PlatformError('unavailable', 'the connection ended'));
     } catch (error) {
-      if (this.#stop.signal.aborted) return 0;
+      if (this.#stop.signal.aborted || error === wished) return 0;
       if (!(error instanceof PlatformError)) log.error({ err: error, account }, 'account.broke');
       return this.#failed(error instanceof PlatformError ? error : new PlatformError('unavailable', error instanceof Error ? error.message : String(error), { cause: error }));
     }
@@ -142,6 +158,15 @@ export class AccountSupervisor {
     return waitMs;
   }
 
+  /** An admin wants quiet: nothing is read, and what is to be sent waits. */
+  async #rest(): Promise<number> {
+    this.#adapter = undefined;
+    this.#attempts = 0;
+    if (this.#status.state !== 'paused') this.#options.log.info({ account: this.#options.account }, 'account.paused');
+    await this.#save({ state: 'paused', errorCode: null, error: null, attempts: 0 });
+    return leaseMs / 3;
+  }
+
   /** Another gateway receives for the account. Turns and deliveries are for any of them, so this one may call the platform, too. */
   async #standBy(): Promise<number> {
     const { platform, context } = this.#options;
@@ -153,7 +178,7 @@ export class AccountSupervisor {
     return leaseMs / 3;
   }
 
-  async #connect(): Promise<void> {
+  async #connect(restarts: number): Promise<void> {
     const { platform, context, log, account, clock } = this.#options;
     await this.#save({ state: 'connecting' });
     const adapter = await platform.open(context);
@@ -165,11 +190,11 @@ export class AccountSupervisor {
     this.#options.onUsable();
     this.#options.onConnected(adapter);
     const run = new AbortController();
-    const watching = this.#watch(run);
+    const watching = this.#watch(run, restarts);
     const running = adapter.run(this.#inbox(identity), identity, AbortSignal.any([this.#stop.signal, run.signal]));
     try {
       await Promise.race([running, watching.then(() => this.#afterEnd(running))]);
-      if (run.signal.aborted && run.signal.reason instanceof PlatformError) throw run.signal.reason;
+      if (run.signal.aborted && run.signal.reason instanceof Error) throw run.signal.reason;
     } finally {
       run.abort();
       await watching;
@@ -183,13 +208,18 @@ export class AccountSupervisor {
     late.abort();
   }
 
-  /** Ends the connection on silence or when the account's lease went to another node; resolves when the connection is over. */
-  async #watch(run: AbortController): Promise<void> {
+  /** Ends the connection on silence, on an admin's wish, or when the account's lease went to another node; resolves when the connection is over. */
+  async #watch(run: AbortController, restarts: number): Promise<void> {
     const signal = AbortSignal.any([this.#stop.signal, run.signal]);
     const { clock, platform, log, account } = this.#options;
-    while (await slept(clock, tickMs, signal)) {
+    for (;;) {
+      await slept(clock, tickMs, AbortSignal.any([signal, this.#nudge.signal]));
+      if (signal.aborted) return;
+      this.#nudge = new AbortController();
       try {
-        if (!(await this.#lease())) run.abort(new PlatformError('unavailable', 'another gateway has taken this account over'));
+        const isHolder = await this.#lease();
+        if (this.#wish.paused || this.#wish.restarts !== restarts) run.abort(wished);
+        else if (!isHolder) run.abort(new PlatformError('unavailable', 'another gateway has taken this account over'));
         const quietMs = clock.now() - Math.max(this.#status.lastAliveAtMs ?? 0, this.#status.lastEventAtMs ?? 0);
         if (platform.silenceMs !== undefined && quietMs > platform.silenceMs) {
           await this.#save({ state: 'degraded' });
@@ -203,8 +233,10 @@ export class AccountSupervisor {
 
   async #lease(): Promise<boolean> {
     const { store, account, owner } = this.#options;
-    this.#isHolder = await store.write((tx) => leaseAccount(tx, { account, owner, leaseMs }));
-    return this.#isHolder;
+    const { isHolder, wish } = await store.write(async (tx) => ({ isHolder: await leaseAccount(tx, { account, owner, leaseMs }), wish: await accountWish(tx, account) }));
+    this.#isHolder = isHolder;
+    this.#wish = wish;
+    return isHolder;
   }
 
   #inbox(identity: Identity): Inbox {

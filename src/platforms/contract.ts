@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import type { AccountName } from '../core/ids.ts';
-import type { InboundEvent, MediaRef, OutboundMessage, SendReceipt, Target } from '../core/message.ts';
+import type { ChatType, InboundEvent, MediaRef, OutboundMessage, SendReceipt, Target } from '../core/message.ts';
 import type { ReadChat } from '../core/target.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -155,6 +155,12 @@ export interface AdapterContext<Options> {
   readonly mediaFolder: string;
 }
 
+/** What a platform is to the people who use it. `chat`: a messenger. `page` and `terminal`: the gateway's own doors, where its owner sits. */
+export type Surface = 'chat' | 'page' | 'terminal';
+
+/** How much a chat bears while the agent works: from messages that are edited freely to nothing but the answer. */
+export type DisplayTier = 'high' | 'medium' | 'low' | 'minimal';
+
 /** Facts about a platform, declared here and read by everybody else. Adding one is a folder and a line in `registry.ts`. */
 export interface Platform<Options = unknown> {
   readonly name: string;
@@ -166,8 +172,14 @@ export interface Platform<Options = unknown> {
    */
   readonly options: z.ZodObject<z.core.$ZodLooseShape>;
   readonly limits: Limits;
+  /** The id of a chat that does not exist yet, where chats are ours to open: a conversation can be handed over into a new one. */
+  newChatId?(): string;
+  /** What the id of a chat says about its kind, where it says anything. */
+  chatTypeOf?(chatId: string): ChatType | undefined;
   /** How its chats are written in a delivery target, where that is neither a number nor an address (see `chatsLike`). */
   readonly readChat?: ReadChat;
+  /** What is shown there by default; `quietTools` where even a chat that bears it is better off without tool calls. */
+  readonly display: { readonly tier: DisplayTier; readonly quietTools?: boolean };
   /** Told to the model about writing here. */
   readonly hints: string;
   /** A healthy connection shows a sign of life at least this often; longer silence is reported and the connection renewed. */
@@ -180,6 +192,10 @@ export interface Platform<Options = unknown> {
   readonly asyncDelivery: boolean;
   /** The platform proves who speaks by its own credential (the page's login); allowlists do not apply. */
   readonly authenticatesSenders: boolean;
+  /** `chat` when left out. */
+  readonly surface?: Surface;
+  /** Stands before a command besides `/`, where people's clients keep `/` to themselves. It counts only before a name that exists. */
+  readonly commandMark?: string;
   /** Runs without being configured. */
   readonly alwaysOn: boolean;
   /** A credential's fingerprint source: two accounts with the same value are a mistake. */

@@ -10,9 +10,9 @@ export interface Place {
   readonly shared: boolean;
 }
 
-/** Which agent answers an event, and which conversation it belongs to. */
-export const placeOf = (event: InboundEvent, platform: Pick<Platform, 'scopeInKey' | 'canonicalId'>, sharing: SessionSharing): Place => {
-  const agent = 'main';
+/** Which conversation an event belongs to. */
+export const placeOf = (event: InboundEvent, platform: Pick<Platform, 'scopeInKey' | 'canonicalId'>, options: SessionSharing & { readonly agent: string }): Place => {
+  const { agent, ...sharing } = options;
   const key = sessionKey(
     { agent, account: event.account, chat: event.chat, sender: event.sender },
     { ...sharing, ...(platform.scopeInKey === true && { scopeInKey: true }), ...(platform.canonicalId !== undefined && { canonicalId: (id: string) => platform.canonicalId?.(id) ?? id }) },

@@ -1,8 +1,79 @@
-import { closeContext, contextBudget, emptyContext, extendContext } from '../agent/context.ts';
+import { closeContext, emptyContext, estimateTokens, extendContext, rowTokens, trustedTokens, windowOf } from '../agent/context.ts';
+import { messageSizeBytes } from '../core/transcript.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
+import { currentCompression } from '../store/compressions.ts';
+import type { PromptCount } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { newestMessages } from '../store/transcripts.ts';
 import type { ActiveMessage } from '../store/transcripts.ts';
+import { shownMessage } from './compression/shown-message.ts';
+import { summaryMessage } from './compression/summary-message.ts';
+
+export interface ContextRoom {
+  /** Of prompt and tools. */
+  readonly fixedTokens: number;
+  /** What the conversation may take beside them. */
+  readonly budgetTokens: number;
+  /** What the model counted when it last read the conversation. */
+  readonly prompt?: PromptCount | undefined;
+}
+
+/** What the model is shown of a conversation. */
+export interface LoadedContext {
+  readonly transcript: readonly TranscriptMessage[];
+  readonly messages: number;
+  /** What the model will count, prompt and tools included, as far as can be said. */
+  readonly tokens: number;
+  /** The same, from sizes alone. */
+  readonly estimatedTokens: number;
+  /** False when older messages did not fit. */
+  readonly whole: boolean;
+}
+
+/** A bound that holds whatever settings and models say. */
+export const mostMessages = 2000;
+const firstPage = 100;
+const nextPage = 400;
+
+const readPages = async (store: Store, sessionId: string, budgetTokens: number): Promise<{ readonly rows: readonly ActiveMessage[]; readonly whole: boolean }> => {
+  let window = emptyContext(budgetTokens);
+  const rows: ActiveMessage[] = [];
+  let ended = false;
+  while (!window.full && (rows.length < mostMessages || window.keep === 0)) {
+    const beforeId = rows.at(-1)?.id;
+    const limit = beforeId === undefined ? firstPage : nextPage;
+    const page = await store.read((db) => newestMessages(db, sessionId, { limit, ...(beforeId !== undefined && { beforeId }) }));
+    rows.push(...page);
+    window = extendContext(window, page.map(({ message, sizeBytes }) => ({ role: message.role, sizeBytes })));
+    ended = page.length < limit;
+    if (ended) window = closeContext(window);
+  }
+  return { rows: rows.slice(0, window.keep).toReversed(), whole: ended && window.keep === rows.length };
+};
+
+/**
+ * What the model is shown of a conversation: its summary, if it has one, and the newest whole exchanges that fit. Reads about as much from a
+ * long one as from a short one.
+ */
+export const readContext = async (store: Store, sessionId: string, room: ContextRoom): Promise<LoadedContext> => {
+  const compression = await store.read((db) => currentCompression(db, sessionId));
+  const summary = compression === undefined ? [] : [summaryMessage(compression.summary)];
+  const summaryTokens = summary.reduce((sum, message) => sum + rowTokens(messageSizeBytes(message)), 0);
+  const { rows, whole } = await readPages(store, sessionId, Math.max(0, room.budgetTokens - summaryTokens));
+  const kept = rows.filter((row) => compression !== undefined && row.id <= compression.throughId).length;
+  const messages = rows.map((row) => shownMessage(row.message, row.shownChars));
+  const tokensOf = (some: readonly ActiveMessage[]): number => some.reduce((sum, row) => sum + rowTokens(row.sizeBytes), 0);
+  const estimatedTokens = room.fixedTokens + summaryTokens + tokensOf(rows);
+  const { prompt } = room;
+  const countedTokens = prompt === undefined ? 0 : prompt.tokens + tokensOf(rows.filter((row) => row.id > prompt.throughId));
+  return {
+    transcript: [...messages.slice(0, kept), ...summary, ...messages.slice(kept)],
+    messages: rows.length,
+    tokens: trustedTokens(countedTokens, estimatedTokens),
+    estimatedTokens,
+    whole,
+  };
+};
 
 export interface ContextLimits {
   readonly contextTokens?: number | undefined;
@@ -11,30 +82,9 @@ export interface ContextLimits {
   readonly fixedBytes: number;
 }
 
-/** Enough for a long talk, and a bound that holds however long it gets. */
-const mostMessages = 120;
-const pageSize = 60;
-
-const imagesOf = (message: TranscriptMessage): number => (message.attachments ?? []).filter((attachment) => attachment.mime.startsWith('image/')).length;
-
-/** What the model is shown of a conversation: the newest whole exchanges that fit. Reads about as much from a long one as from a short one. */
+/** The transcript alone, for a model with such limits. */
 export const loadContext = async (store: Store, sessionId: string, limits: ContextLimits): Promise<readonly TranscriptMessage[]> => {
-  const budget = contextBudget({
-    fixedBytes: limits.fixedBytes,
-    ...(limits.contextTokens !== undefined && { contextTokens: limits.contextTokens }),
-    ...(limits.outputTokens !== undefined && { outputTokens: limits.outputTokens }),
-  });
-  let window = emptyContext(budget);
-  const rows: ActiveMessage[] = [];
-  while (!window.full && (rows.length < mostMessages || window.keep === 0)) {
-    const beforeId = rows.at(-1)?.id;
-    const page = await store.read((db) => newestMessages(db, sessionId, { limit: pageSize, ...(beforeId !== undefined && { beforeId }) }));
-    rows.push(...page);
-    window = extendContext(window, page.map(({ message, sizeBytes }) => ({ role: message.role, sizeBytes, images: imagesOf(message) })));
-    if (page.length < pageSize) window = closeContext(window);
-  }
-  return rows
-    .slice(0, window.keep)
-    .toReversed()
-    .map((row) => row.message);
+  const { windowTokens, outputTokens } = windowOf(limits);
+  const fixedTokens = estimateTokens(limits.fixedBytes);
+  return (await readContext(store, sessionId, { fixedTokens, budgetTokens: Math.max(0, windowTokens - outputTokens - fixedTokens) })).transcript;
 };

@@ -1,4 +1,4 @@
-import type { InboundEvent } from '../core/message.ts';
+import type { InboundEvent, Target } from '../core/message.ts';
 import { insertInboxItem } from '../store/inbox.ts';
 import { enqueueLane, turnLane } from '../store/lanes.ts';
 import { bindingsOf, findSession } from '../store/sessions.ts';
@@ -12,6 +12,8 @@ export interface Notice {
   readonly key: string;
   /** What the model is told. */
   readonly text: string;
+  /** Where it is answered, instead of where the conversation is. */
+  readonly at?: { readonly target: Target; readonly sessionKey: string };
   readonly nowMs: number;
 }
 
@@ -21,7 +23,7 @@ export interface Notice {
  */
 export const enqueueNotice = async (tx: Writing, notice: Notice): Promise<boolean> => {
   const lane = turnLane(notice.sessionId);
-  const [binding] = await bindingsOf(tx, notice.sessionId);
+  const binding = notice.at ?? (await bindingsOf(tx, notice.sessionId))[0];
   const target = binding?.target ?? (await lastTarget(tx, lane));
   if (target === undefined || (await findSession(tx, notice.sessionId)) === undefined) return false;
   const event: InboundEvent = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { personalitiesSetting } from '../agent/personalities.ts';
 import { defineSection } from '../config/section.ts';
 import { resetSection } from './reset-policy.ts';
 
@@ -12,22 +13,6 @@ export const sessionSections = [
   defineSection('thread_sessions_per_user', z.boolean().describe('Members of a thread have a conversation each').default(false), 'restart'),
 ] as const;
 
-export const displaySection = defineSection(
-  'display',
-  z
-    .object({
-      busy_input_mode: z
-        .enum(['interrupt', 'queue', 'steer'])
-        .meta({ env: 'HERMES_GATEWAY_BUSY_INPUT_MODE' })
-        .describe('What a message does that arrives while the agent is working: stop it and answer everything together, wait for its turn, or be handed to the running turn')
-        .default('interrupt'),
-      busy_ack_enabled: z.boolean().meta({ env: 'HERMES_GATEWAY_BUSY_ACK_ENABLED' }).describe('Say once per turn that such a message was seen').default(true),
-      streaming: z.boolean().describe('Show answers while they are being written, where the platform can edit messages').default(true),
-    })
-    .prefault({}),
-  'live',
-);
-
 export const agentSection = defineSection(
   'agent',
   z
@@ -38,6 +23,8 @@ export const agentSection = defineSection(
       max_concurrent_turns: z.int().min(1).max(1000).describe('Turns that run at the same time').default(64),
       queue_limit: z.int().min(1).max(1000).describe('Messages that may wait in one conversation').default(50),
       restart_drain_timeout: z.number().min(0).meta({ env: 'HERMES_RESTART_DRAIN_TIMEOUT' }).describe('Seconds that running turns get to end by themselves at a shutdown').default(5),
+      personality: z.string().trim().toLowerCase().describe('The way of speaking where nobody has chosen another with /personality').optional(),
+      personalities: personalitiesSetting.default({}),
     })
     .prefault({}),
   'restart',

@@ -120,13 +120,14 @@ const loadTranscript = async (parts: TurnParts, begun: BegunTurn, answering: Ans
   return { rows: [...rows, ...missing], unanswered };
 };
 
-/** What people have said since the turn began, for a conversation that hands it to the running turn: in order, up to what has files or came from elsewhere. */
+/** What people have said to the running turn since it began: everything in a conversation that steers, otherwise what was meant for it. In order, up to what has files or came from elsewhere. */
 const steering = async (parts: TurnParts, begun: BegunTurn, progress: Progress): Promise<readonly string[]> => {
   const { lane } = begun.claim;
   const groups = await parts.store.read(async (db) => {
     const session = await findSession(db, begun.session.id);
-    if (session === undefined || parts.policy.busyMode(session) !== 'steer' || (await heldLane(db, lane)).holdMs > 0) return [];
-    return groupItems(await waitingItems(db, lane, mostSteered));
+    if (session === undefined || (await heldLane(db, lane)).holdMs > 0) return [];
+    const steers = parts.policy.busyMode(session) === 'steer';
+    return groupItems((await waitingItems(db, lane, mostSteered)).filter(({ event }) => steers || event.steers === true));
   });
   const fits = ({ event }: InboxItem): boolean => event.media.length === 0 && isAnsweredAt(begun.turn.target, event);
   const end = groups.findIndex((group) => !group.every(fits));

@@ -69,16 +69,21 @@ const listValues = async (db: Reading, account: string, prefix: string): Promise
   return rows.map(({ key, value }) => ({ key, value }));
 };
 
-/** What one account keeps across restarts; the shape that adapters know as `AccountData`. */
-export const accountData = (store: Store, account: string) => ({
+/** The values that one account keeps, for whoever only looks. */
+export const keptValues = (store: Pick<Store, 'read'>, account: string) => ({
   get: async (key: string): Promise<string | undefined> => {
     const row = await store.read((db) => db.q.selectFrom('account_values').select('value').where('account', '=', account).where('key', '=', key).executeTakeFirst());
     return row?.value;
   },
+  list: (prefix: string): Promise<{ key: string; value: string }[]> => store.read((db) => listValues(db, account, prefix)),
+});
+
+/** What one account keeps across restarts; the shape that adapters know as `AccountData`. */
+export const accountData = (store: Store, account: string) => ({
+  ...keptValues(store, account),
   set: (key: string, value: string): Promise<void> => store.write((tx) => setValue(tx, account, { key, value })),
   /** Answers whether there was one. */
   remove: (key: string): Promise<boolean> => store.write((tx) => removeValue(tx, account, key)),
-  list: (prefix: string): Promise<{ key: string; value: string }[]> => store.read((db) => listValues(db, account, prefix)),
   append: (stream: string, key: string, entry: string): Promise<number> => store.write((tx) => append(tx, { account, stream, key, entry })),
   read: (query: { stream?: string; after: number; limit: number }): Promise<JournalRow[]> => store.read((db) => read(db, account, query)),
   /** The newest entries, oldest first. */

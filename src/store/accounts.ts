@@ -1,8 +1,10 @@
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
-/** `degraded`: connected but silent for too long. `conflict`: somebody else uses the credential. */
-export type AccountState = 'connecting' | 'connected' | 'degraded' | 'waiting' | 'conflict' | 'refused' | 'disabled' | 'stopped';
+export const accountStates = ['connecting', 'connected', 'degraded', 'waiting', 'conflict', 'refused', 'paused', 'disabled', 'stopped'] as const;
+
+/** `degraded`: connected but silent for too long. `conflict`: somebody else uses the credential. `paused`: an admin wants it so. `disabled`: its configuration is wrong. */
+export type AccountState = (typeof accountStates)[number];
 
 export interface AccountStatus {
   readonly account: string;

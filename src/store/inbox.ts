@@ -186,6 +186,12 @@ export const openControlItems = async (db: Reading, limit: number): Promise<Inbo
   return rows.map(toItem);
 };
 
+/** A row in whatever state it is. */
+export const findItem = async (db: Reading, id: number): Promise<InboxItem | undefined> => {
+  const row = await db.q.selectFrom('inbox').select(['id', 'event', 'message_id', 'session_id', 'session_key']).where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : toItem(row);
+};
+
 export const findControlItem = async (db: Reading, id: number): Promise<InboxItem | undefined> => {
   const row = await db.q
     .selectFrom('inbox')

@@ -108,10 +108,52 @@ const third: Migration = {
     'create index questions_chat on questions (state, account, chat_id)',
     'create index questions_turn on questions (turn_id) where turn_id is not null',
     'create index questions_answer on questions (answer_inbox_id) where answer_inbox_id is not null',
+    'create table homes (account text primary key, target text not null, name text, set_by text not null, set_at bigint not null)',
+    'create table account_wishes (account text primary key, paused bigint not null, restarts bigint not null, changed_by text not null, changed_at bigint not null)',
+    'create table command_work (inbox_id bigint primary key, command text not null, owner text not null, started_at bigint not null)',
+    'create table restart_marks (inbox_id bigint primary key, target text not null, asked_at bigint not null)',
+    'alter table messages add column compression_id bigint',
+    'alter table messages add column shown_chars bigint',
+    'alter table sessions add column prompt_tokens bigint',
+    'alter table sessions add column prompt_through bigint',
+    'alter table sessions add column context_facts text',
+    'alter table turns add column chore text',
+    `create table compressions (
+      id ${identity(engine)}, session_id text not null, state text not null, summary text not null, head_through bigint not null, through_id bigint not null, messages bigint not null,
+      tokens_before bigint not null, tokens_after bigint not null, cause text not null, how text not null, model text, created_at bigint not null)`,
+    'create index compressions_session on compressions (session_id, state, id)',
+    'create table compression_failures (session_id text primary key, failures bigint not null, retry_at bigint not null, error text not null)',
+    `create table memory_work (
+      id ${identity(engine)}, key text not null, agent text not null, session_id text not null, kind text not null, payload text not null, attempts bigint not null default 0, ready_at bigint not null,
+      owner text, lease_until bigint not null default 0, error text, created_at bigint not null)`,
+    'create unique index memory_work_key on memory_work (key)',
+    'create index memory_work_agent on memory_work (agent, id)',
+    'create index memory_work_session on memory_work (session_id, id)',
+    `create table memory_proposals (
+      id ${identity(engine)}, agent text not null, session_id text not null, account text not null, user_id text, target text not null, change text not null, created_at bigint not null)`,
+    'create index memory_proposals_agent on memory_proposals (agent, id)',
+    'create table session_ends (session_id text primary key, agent text not null, reason text not null, ended_at bigint not null)',
+    'create index session_ends_agent on session_ends (agent, ended_at)',
+    'create table grants (session_id text not null, pattern text not null, granted_by text not null, granted_at bigint not null, primary key (session_id, pattern))',
+    `create table processes (
+      id text primary key, owner text not null, session_id text not null, command text not null, cwd text not null, pid bigint, started text, state text not null, exit_code bigint,
+      notify bigint not null, watch text, seen bigint not null default 0, started_at bigint not null, ended_at bigint)`,
+    'create index processes_owner on processes (owner)',
   ],
 };
 
-const migrations: readonly Migration[] = [first, second, third];
+/** Reach: conversations that move. */
+const fourth: Migration = {
+  version: 4,
+  statements: () => [
+    `create table handoffs (
+      session_id text primary key, state text not null, destination text not null, origin text, error text, owner text, lease_until bigint not null default 0, requested_at bigint not null, settled_at bigint)`,
+    'create index handoffs_state on handoffs (state)',
+    'create table place_claims (account text not null, chat_id text not null, thread_id text not null, session_id text not null, lasting bigint not null, created_at bigint not null, primary key (account, chat_id, thread_id))',
+  ],
+};
+
+const migrations: readonly Migration[] = [first, second, third, fourth];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 

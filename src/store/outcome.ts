@@ -14,6 +14,8 @@ export interface EventOutcome {
   /** How many deliveries it caused, and how many of them are still on their way. */
   readonly deliveries: number;
   readonly open: number;
+  /** Why one of them was given up. */
+  readonly failure: string | null;
 }
 
 const findTurn = async (db: Reading, id: number | null): Promise<(NonNullable<EventOutcome['turn']> & { readonly sessionId: string }) | undefined> => {
@@ -25,8 +27,8 @@ const findTurn = async (db: Reading, id: number | null): Promise<(NonNullable<Ev
 
 /** Asked for by session because that has an index; what a turn said is among the last there. */
 const lastWords = async (db: Reading, sessionId: string, turnId: number): Promise<string> => {
-  const rows = db.q.selectFrom('messages').select('content').where('session_id', '=', sessionId).where('active', '=', 1);
-  const row = await rows.where('turn_id', '=', turnId).where('role', '=', 'assistant').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  const said = db.q.selectFrom('messages').select('content').where('session_id', '=', sessionId).where('turn_id', '=', turnId).where('role', '=', 'assistant').orderBy('id', 'desc').limit(1);
+  const row = (await said.where('active', '=', 1).executeTakeFirst()) ?? (await said.where('active', '=', 0).where('compression_id', 'is not', null).executeTakeFirst());
   return row?.content ?? '';
 };
 
@@ -43,7 +45,7 @@ export const eventOutcome = async (db: Reading, event: { account: string; chatId
   if (row === undefined) return undefined;
   const sent = await db.q
     .selectFrom('outbox')
-    .select('state')
+    .select(['state', 'error'])
     .where((eb) => eb.or([eb('inbox_id', '=', row.id), ...(row.turn_id === null ? [] : [eb('turn_id', '=', row.turn_id)])]))
     .execute();
   const turn = await findTurn(db, row.turn_id);
@@ -55,5 +57,6 @@ export const eventOutcome = async (db: Reading, event: { account: string; chatId
     answer: turn === undefined || row.turn_id === null ? '' : await lastWords(db, turn.sessionId, row.turn_id),
     deliveries: sent.length,
     open: sent.filter(({ state }) => state === 'pending' || state === 'sending' || state === 'unknown').length,
+    failure: sent.find(({ state }) => state === 'failed')?.error ?? null,
   };
 };

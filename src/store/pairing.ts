@@ -75,28 +75,3 @@ export const listPaired = async (db: Reading): Promise<Paired[]> => {
   const rows = await db.q.selectFrom('pairings').selectAll().orderBy('account').orderBy('approved_at').execute();
   return rows.map((row) => ({ account: row.account, userId: row.user_id, userName: row.user_name, approvedBy: row.approved_by, approvedAtMs: row.approved_at }));
 };
-
-export interface Limit {
-  readonly count: number;
-  /** How long it still holds; zero or less when it does not. */
-  readonly leftMs: number;
-}
-
-/** A counter with an end, kept across restarts and shared by all processes. */
-export const readLimit = async (db: Reading, scope: string): Promise<Limit> => {
-  const row = await db.q.selectFrom('limits').select(['count', sql<number>`until_ms - ${db.now}`.as('left_ms')]).where('scope', '=', scope).executeTakeFirst();
-  return row === undefined ? { count: 0, leftMs: 0 } : { count: row.count, leftMs: Number(row.left_ms) };
-};
-
-export const writeLimit = async (tx: Writing, scope: string, limit: { count: number; forMs: number }): Promise<void> => {
-  const values = { count: limit.count, until_ms: inMs(tx, limit.forMs) };
-  await tx.q
-    .insertInto('limits')
-    .values({ scope, ...values })
-    .onConflict((conflict) => conflict.column('scope').doUpdateSet(values))
-    .execute();
-};
-
-export const clearLimit = async (tx: Writing, scope: string): Promise<void> => {
-  await tx.q.deleteFrom('limits').where('scope', '=', scope).execute();
-};

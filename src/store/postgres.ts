@@ -56,6 +56,11 @@ export class PostgresStore implements Store {
     }
   }
 
+  /** Neither brings the schema up to date nor listens: for looking at a database of whatever version. */
+  static forReading(options: PostgresOptions): PostgresStore {
+    return new PostgresStore(options);
+  }
+
   private constructor(options: PostgresOptions) {
     const types: pg.CustomTypesConfig = { getTypeParser: (oid: number, format?: unknown) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) };
     const pool = new pg.Pool({ connectionString: options.url, max: options.poolSize ?? 12, connectionTimeoutMillis: 10_000, types });

@@ -6,6 +6,7 @@ import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { eachStore } from '../../test/support/stores.ts';
 import type { Location } from '../../test/support/stores.ts';
+import { currentCompression } from './compressions.ts';
 import { countWaiting, findMessage, inboxCounts, isKnownEvent, oldestOpenMs, openControlItems, turnItems, waitingItems } from './inbox.ts';
 import { laneFacts, laneWaitMs, readyLanes, stopCounts } from './lanes.ts';
 import { failedDeliveries, hasOpenDeliveries, headOfLane } from './outbox.ts';
@@ -13,7 +14,7 @@ import type { Tables } from './schema.ts';
 import { bindingsOf, boundSession, findSession } from './sessions.ts';
 import { SqliteConnection, sqliteDialect } from './sqlite-dialect.ts';
 import type { Engine, Reading, Store } from './store.ts';
-import { lastUserMessage, newestMessages, pageOfMessages } from './transcripts.ts';
+import { lastUserMessage, newestMessages, newestSaid, newestSketches, pageOfMessages } from './transcripts.ts';
 import { runningTurns, unfinishedTurn } from './turns.ts';
 
 interface HotQuery {
@@ -28,7 +29,10 @@ const hotQueries: readonly HotQuery[] = [
   { name: 'newestMessages', by: 'session_id=? AND active=?', run: (db) => newestMessages(db, 's', { limit: 50 }) },
   { name: 'newestMessages, next page', by: 'session_id=? AND active=? AND id<?', run: (db) => newestMessages(db, 's', { limit: 50, beforeId: 1000 }) },
   { name: 'pageOfMessages', by: 'session_id=? AND active=? AND id>?', run: (db) => pageOfMessages(db, 's', { afterId: 10, limit: 50, activeOnly: false }) },
-  { name: 'lastUserMessage', by: 'session_id=? AND active=?', run: (db) => lastUserMessage(db, 's') },
+  { name: 'lastUserMessage', by: 'session_id=? AND active=? AND id>?', run: (db) => lastUserMessage(db, 's') },
+  { name: 'newestSketches', by: 'session_id=? AND active=?', run: (db) => newestSketches(db, 's', { limit: 50 }) },
+  { name: 'newestSaid', by: 'session_id=? AND active=?', run: (db) => newestSaid(db, 's', 50) },
+  { name: 'currentCompression', by: 'session_id=? AND state=?', run: (db) => currentCompression(db, 's') },
   { name: 'waitingItems', by: 'lane=? AND state=? AND class=?', run: (db) => waitingItems(db, 'l', 50) },
   { name: 'countWaiting', by: 'lane=? AND state=? AND class=?', run: (db) => countWaiting(db, 'l') },
   { name: 'openControlItems', by: 'state=?', run: (db) => openControlItems(db, 50) },

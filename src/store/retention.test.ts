@@ -7,6 +7,7 @@ import { eachStore } from '../../test/support/stores.ts';
 import { accountData } from './account-data.ts';
 import { closedGates, closeGate } from './gates.ts';
 import { claimLane, enqueueLane, releaseLane } from './lanes.ts';
+import { readLimit, writeLimit } from './limits.ts';
 import { defaultRetention, prune } from './retention.ts';
 import type { Pruned, RetentionLimits } from './retention.ts';
 import type { Tables } from './schema.ts';
@@ -116,6 +117,15 @@ eachStore((_engine, open) => {
     await pass(20);
     assert.equal((await run(store)).deleted['gates'], 1);
     assert.deepEqual((await store.read(closedGates)).map((gate) => gate.scope), ['long']);
+  });
+
+  test('limits that no longer hold are forgotten', async () => {
+    const { store, pass } = await open();
+    await store.write((tx) => writeLimit(tx, 'short', { count: 1, forMs: 10 }));
+    await store.write((tx) => writeLimit(tx, 'long', { count: 1, forMs: 60_000 }));
+    await pass(20);
+    assert.equal((await run(store)).deleted['limits'], 1);
+    assert.equal((await store.read((db) => readLimit(db, 'long'))).count, 1);
   });
 
   test('idle lanes are forgotten, and come back with a higher number; lanes with work, an owner or open rows stay', async () => {

@@ -15,6 +15,8 @@ export interface RetentionLimits {
   readonly denialDays: number;
   /** Whoever tries many names must not fill the disk with refusals. */
   readonly maxDenials: number;
+  /** What waits to be told to a memory provider, to be approved, or to be looked through, and never was. */
+  readonly memoryDays: number;
   /** How long a process that gave no sign of life is listed. */
   readonly nodeDays: number;
 }
@@ -27,6 +29,7 @@ export const defaultRetention: RetentionLimits = {
   journalMaxEntries: 50_000,
   denialDays: 30,
   maxDenials: 10_000,
+  memoryDays: 30,
   nodeDays: 1,
 };
 
@@ -83,6 +86,21 @@ const pruneQuestions: Step = async (tx, limits) => {
   return batchOf(result);
 };
 
+const pruneMemoryWork: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('memory_work').select('id').where('created_at', '<', daysAgo(tx, limits.memoryDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('memory_work').where('id', 'in', old).executeTakeFirst());
+};
+
+const pruneProposals: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('memory_proposals').select('id').where('created_at', '<', daysAgo(tx, limits.memoryDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('memory_proposals').where('id', 'in', old).executeTakeFirst());
+};
+
+const pruneSessionEnds: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('session_ends').select('session_id').where('ended_at', '<', daysAgo(tx, limits.memoryDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('session_ends').where('session_id', 'in', old).executeTakeFirst());
+};
+
 /** The first account in order of name with an entry to delete gets the batch. */
 const pruneJournal: Step = async (tx, limits) => {
   const next = (after: string) => tx.q.selectFrom('journal').select((eb) => eb.fn.min('account').as('account')).where('account', '>', after).executeTakeFirst();
@@ -132,6 +150,12 @@ const pruneGates: Step = async (tx) => {
   return batchOf(result);
 };
 
+const pruneLimits: Step = async (tx) => {
+  const past = tx.q.selectFrom('limits').select('scope').where('until_ms', '<=', tx.now).limit(batchSize);
+  const result = await tx.q.deleteFrom('limits').where('scope', 'in', past).where('until_ms', '<=', tx.now).executeTakeFirst();
+  return batchOf(result);
+};
+
 /**
  * A lane comes back with its next work. Forgetting its fence is safe: a new row starts at the clock, above every number that the
  * old one can have given out (see `enqueueLane`). Owner ids alone would not be enough, because they differ between processes but not
@@ -167,7 +191,11 @@ const steps: Readonly<Record<string, Step>> = {
   questions: pruneQuestions,
   journal: pruneJournal,
   denials: pruneDenials,
+  memory_work: pruneMemoryWork,
+  memory_proposals: pruneProposals,
+  session_ends: pruneSessionEnds,
   gates: pruneGates,
+  limits: pruneLimits,
   lanes: pruneLanes,
   nodes: pruneNodes,
 };

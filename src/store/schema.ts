@@ -21,8 +21,35 @@ export interface Tables {
   pairing_requests: { id: string; account: string; kind: string; user_id: string; user_name: string | null; salt: string; hash: string; created_at: number };
   pairings: { account: string; user_id: string; user_name: string | null; approved_by: string; approved_at: number };
   limits: { scope: string; count: number; until_ms: number };
+  grants: { session_id: string; pattern: string; granted_by: string; granted_at: number };
+  processes: ProcessRow;
+  homes: { account: string; target: string; name: string | null; set_by: string; set_at: number };
+  account_wishes: { account: string; paused: number; restarts: number; changed_by: string; changed_at: number };
+  command_work: { inbox_id: number; command: string; owner: string; started_at: number };
+  restart_marks: { inbox_id: number; target: string; asked_at: number };
   questions: QuestionRow;
+  handoffs: HandoffRow;
+  /** A conversation that waits in a place for whoever speaks there next. */
+  place_claims: { account: string; chat_id: string; thread_id: string; session_id: string; lasting: number; created_at: number };
+  compressions: CompressionRow;
+  compression_failures: { session_id: string; failures: number; retry_at: number; error: string };
+  memory_work: MemoryWorkRow;
+  memory_proposals: MemoryProposalRow;
+  session_ends: { session_id: string; agent: string; reason: string; ended_at: number };
   denials: { account: string; user_id: string; chat_id: string; kind: string; reason: string; count: number; first_at: number; last_at: number };
+}
+
+export interface HandoffRow {
+  session_id: string;
+  state: 'pending' | 'running' | 'completed' | 'failed';
+  destination: string;
+  /** The place that asked, as JSON; it is told what became of it. */
+  origin: string | null;
+  error: string | null;
+  owner: string | null;
+  lease_until: number;
+  requested_at: number;
+  settled_at: number | null;
 }
 
 export interface QuestionRow {
@@ -68,6 +95,11 @@ export interface SessionRow {
   cache_read_tokens: Generated<number>;
   cache_write_tokens: Generated<number>;
   reasoning_tokens: Generated<number>;
+  /** What the model counted when it last read this conversation, prompt and tools included; up to which message that was. */
+  prompt_tokens: Generated<number | null>;
+  prompt_through: Generated<number | null>;
+  /** How large the model's window is and what stands in it beside the messages, as JSON. */
+  context_facts: Generated<string | null>;
 }
 
 export interface MessageRow {
@@ -78,10 +110,14 @@ export interface MessageRow {
   content: string;
   /** Everything of the transcript message beside role and content, as JSON. */
   body: string | null;
-  /** UTF-8 bytes that the model will see. */
+  /** Bytes of what the model will see, see `messageSizeBytes`. */
   size: number;
   /** 0 once undone or archived; such rows are kept but not sent to the model. */
   active: Generated<number>;
+  /** The compression that archived the row: a summary speaks for it, and people still find it. Null for what was undone. */
+  compression_id: Generated<number | null>;
+  /** Of a tool's result, as much as the model still sees; null for all of it. */
+  shown_chars: Generated<number | null>;
   created_at: number;
 }
 
@@ -144,6 +180,30 @@ export interface TurnRow {
   output_tokens: Generated<number>;
   started_at: number;
   ended_at: number | null;
+  /** Work other than answering, as JSON. */
+  chore: Generated<string | null>;
+}
+
+/** `current` is the one whose summary the model reads; it stands for what all the superseded ones stood for. */
+export type CompressionState = 'current' | 'superseded' | 'undone';
+
+export interface CompressionRow {
+  id: Generated<number>;
+  session_id: string;
+  state: CompressionState;
+  summary: string;
+  /** The beginning of the conversation, up to here, is kept word for word. */
+  head_through: number;
+  /** The summary stands behind what is kept up to here. */
+  through_id: number;
+  /** How many messages it archived. */
+  messages: number;
+  tokens_before: number;
+  tokens_after: number;
+  cause: string;
+  how: string;
+  model: string | null;
+  created_at: number;
 }
 
 export type OutboxState = 'pending' | 'sending' | 'unknown' | 'sent' | 'failed' | 'cancelled';
@@ -187,4 +247,58 @@ export interface AccountRow {
   updated_at: number;
   owner: string | null;
   lease_until: number;
+}
+
+/** Something that a memory provider has still to be told. */
+export interface MemoryWorkRow {
+  id: Generated<number>;
+  /** Derived from the cause: the same thing cannot be queued twice. */
+  key: string;
+  agent: string;
+  session_id: string;
+  kind: string;
+  payload: string;
+  attempts: Generated<number>;
+  ready_at: number;
+  owner: string | null;
+  lease_until: Generated<number>;
+  error: string | null;
+  created_at: number;
+}
+
+/** A memory that waits for a person's yes. */
+export interface MemoryProposalRow {
+  id: Generated<number>;
+  agent: string;
+  session_id: string;
+  account: string;
+  user_id: string | null;
+  target: string;
+  change: string;
+  created_at: number;
+}
+
+export type ProcessState = 'starting' | 'running' | 'ended' | 'lost';
+
+export interface ProcessRow {
+  id: string;
+  /** The machine and home whose gateway has started it. */
+  owner: string;
+  session_id: string;
+  command: string;
+  cwd: string;
+  pid: number | null;
+  /** When the process began, in the words of the machine: a pid alone may be somebody else's by now. */
+  started: string | null;
+  state: ProcessState;
+  /** Null while it runs, and when nobody was there to see it. */
+  exit_code: number | null;
+  /** 1 when its end starts a turn. */
+  notify: number;
+  /** Patterns in its output that start a turn, and how often they have, as JSON. */
+  watch: string | null;
+  /** 1 once the model knows of its end. */
+  seen: Generated<number>;
+  started_at: number;
+  ended_at: number | null;
 }

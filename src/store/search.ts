@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { inSight } from './past-sessions.ts';
+import type { Sight } from './past-sessions.ts';
 import type { Reading, Store, Writing } from './store.ts';
 
 /** Scripts written without spaces: every two neighbouring characters become a token, so that two characters can be found. */
@@ -101,8 +103,8 @@ export const indexNewMessages = async (store: Store): Promise<void> => {
 
 const indexNextBatch = async (tx: Writing): Promise<boolean> => {
   const position = await tx.q.selectFrom('meta').select('value').where('key', '=', positionKey).executeTakeFirst();
-  const rows = await tx.q.selectFrom('messages').select(['id', 'role', 'content', 'active']).where('id', '>', Number(position?.value ?? 0)).orderBy('id').limit(indexBatch).execute();
-  for (const row of rows) if (row.active === 1 && row.role !== 'tool') await insertTokens(tx, row.id, searchTokens(row.content));
+  const rows = await tx.q.selectFrom('messages').select(['id', 'role', 'content', 'active', 'compression_id']).where('id', '>', Number(position?.value ?? 0)).orderBy('id').limit(indexBatch).execute();
+  for (const row of rows) if ((row.active === 1 || row.compression_id !== null) && row.role !== 'tool') await insertTokens(tx, row.id, searchTokens(row.content));
   const last = rows.at(-1);
   if (last === undefined) return false;
   const value = String(last.id);
@@ -132,9 +134,15 @@ export interface SearchQuery {
   readonly text: string;
   readonly limit: number;
   readonly sessionId?: string;
+  /** Only in conversations of this person. */
+  readonly owner?: { readonly account: string; readonly userId: string };
+  /** Only in conversations that may be looked at from where the search is made. */
+  readonly sight?: Sight;
+  readonly role?: string;
+  readonly oldestFirst?: boolean;
 }
 
-/** Messages with all the words, newest first. */
+/** Messages with all the words, newest first unless said otherwise. */
 export const searchMessages = async (store: Store, query: SearchQuery): Promise<SearchHit[]> => {
   const terms = queryTerms(query.text);
   if (terms.length === 0) return [];
@@ -150,9 +158,13 @@ const findMessages = async (db: Reading, terms: readonly Term[], query: SearchQu
     .innerJoin('sessions', 'sessions.id', 'messages.session_id')
     .select(['messages.id', 'messages.session_id', 'messages.role', 'messages.created_at', 'sessions.title', sql<string>`substr(messages.content, 1, ${maxIndexedCharacters})`.as('content')])
     .where(match(db, terms))
-    .where('messages.active', '=', 1);
+    .where((eb) => eb.or([eb('messages.active', '=', 1), eb('messages.compression_id', 'is not', null)]));
   if (query.sessionId !== undefined) select = select.where('messages.session_id', '=', query.sessionId);
-  const rows = await select.orderBy('message_search.rowid', 'desc').limit(query.limit).execute();
+  if (query.owner !== undefined) select = select.where('sessions.account', '=', query.owner.account).where('sessions.user_id', '=', query.owner.userId);
+  const { sight, role } = query;
+  if (sight !== undefined) select = select.where(inSight(sight));
+  if (role !== undefined) select = select.where('messages.role', '=', role);
+  const rows = await select.orderBy('message_search.rowid', query.oldestFirst === true ? 'asc' : 'desc').limit(query.limit).execute();
   return rows.map((row) => ({
     messageId: row.id,
     sessionId: row.session_id,

@@ -4,6 +4,7 @@ import type { ChatType, Target } from '../core/message.ts';
 import type { Usage } from '../core/transcript.ts';
 import { prepared } from './prepared.ts';
 import type { SessionRow } from './schema.ts';
+import { noteSessionEnd } from './session-ends.ts';
 import { startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
@@ -30,12 +31,39 @@ export interface Session {
   readonly messageCount: number;
   readonly turnCount: number;
   readonly usage: Usage;
+  /** What the model counted when it last read this conversation. */
+  readonly prompt?: PromptCount;
+  readonly contextFacts?: ContextFacts;
+}
+
+/** Tokens as the model itself counted them, prompt and tools included, and the newest message that was among them. */
+export interface PromptCount {
+  readonly tokens: number;
+  readonly throughId: number;
+}
+
+/** Of the model that answered last, in tokens. */
+export interface ContextFacts {
+  readonly window: number;
+  /** From here on, what was said is summarised. */
+  readonly threshold: number;
+  readonly system: number;
+  readonly tools: number;
 }
 
 /** What a person set for one conversation. */
 export interface SessionSettings {
   readonly busyMode?: 'interrupt' | 'queue' | 'steer';
   readonly model?: string;
+  /** The name of a way of speaking. */
+  readonly personality?: string;
+  /** Whether the line with facts stands under answers. */
+  readonly footer?: boolean;
+  readonly toolProgress?: 'off' | 'new' | 'all' | 'verbose';
+  /** Whether what the model thought stands above its answers. */
+  readonly showReasoning?: boolean;
+  /** What /sessions showed last, so that a number means what the person saw. */
+  readonly listed?: readonly string[];
 }
 
 /** Why a conversation ended. */
@@ -74,6 +102,8 @@ const toSession = (row: Selectable<SessionRow>): Session => ({
     cacheWriteTokens: row.cache_write_tokens,
     reasoningTokens: row.reasoning_tokens,
   },
+  ...(row.prompt_tokens !== null && row.prompt_through !== null && { prompt: { tokens: row.prompt_tokens, throughId: row.prompt_through } }),
+  ...(row.context_facts !== null && { contextFacts: JSON.parse(row.context_facts) as ContextFacts }),
 });
 
 export const createSession = async (tx: Writing, session: NewSession): Promise<void> => {
@@ -115,6 +145,40 @@ export interface BoundSession extends Binding {
   readonly ended: boolean;
 }
 
+/** A chat, or a thread in it. */
+export interface ChatPlace {
+  readonly account: string;
+  readonly chatId: string;
+  readonly threadId?: string;
+}
+
+const placeValues = (place: ChatPlace) => ({ account: place.account, chat_id: place.chatId, thread_id: place.threadId ?? '' });
+
+/** Has a conversation wait in a place: whoever speaks there next continues it. `lasting`: and everybody after them as well. */
+export const claimPlace = async (tx: Writing, place: ChatPlace, claim: { sessionId: string; lasting: boolean }): Promise<void> => {
+  const values = { session_id: claim.sessionId, lasting: claim.lasting ? 1 : 0, created_at: tx.now };
+  await tx.q
+    .insertInto('place_claims')
+    .values({ ...placeValues(place), ...values })
+    .onConflict((conflict) => conflict.columns(['account', 'chat_id', 'thread_id']).doUpdateSet(values))
+    .execute();
+};
+
+export const releasePlace = async (tx: Writing, place: ChatPlace): Promise<void> => {
+  const { account, chat_id, thread_id } = placeValues(place);
+  await tx.q.deleteFrom('place_claims').where('account', '=', account).where('chat_id', '=', chat_id).where('thread_id', '=', thread_id).execute();
+};
+
+/** The conversation that waits in a place. */
+export const claimedPlace = async (db: Reading, place: ChatPlace): Promise<{ readonly sessionId: string; readonly lasting: boolean } | undefined> => {
+  const [row] = (await selectClaim(db, { account: place.account, chatId: place.chatId, threadId: place.threadId ?? '' })).rows;
+  return row === undefined ? undefined : { sessionId: row.session_id, lasting: row.lasting === 1 };
+};
+
+const selectClaim = prepared((db, at: { account: string; chatId: string; threadId: string }) =>
+  db.q.selectFrom('place_claims').select(['session_id', 'lasting']).where('account', '=', at.account).where('chat_id', '=', at.chatId).where('thread_id', '=', at.threadId),
+);
+
 /** The conversation that a place continues, if it has one. */
 export const boundSession = async (db: Reading, sessionKey: string): Promise<BoundSession | undefined> => {
   const [row] = (await selectBound(db, { sessionKey })).rows;
@@ -140,8 +204,25 @@ export const bindSession = async (tx: Writing, binding: Binding): Promise<void> 
     .execute();
 };
 
+/** A chat as somebody's message described it last. */
+export const knownTarget = async (db: Reading, chat: { account: string; chatId: string }): Promise<Target | undefined> => {
+  const rows = await db.q.selectFrom('bindings').select('target').where('account', '=', chat.account).orderBy('updated_at', 'desc').execute();
+  return rows.map((row) => JSON.parse(row.target) as Target).find((target) => target.chatId === chat.chatId);
+};
+
+/** The conversation lives somewhere else from now on. */
+export const moveSession = async (tx: Writing, id: string, to: { account: string; chatType: ChatType; userId: string | null }): Promise<void> => {
+  await tx.q.updateTable('sessions').set({ account: to.account, chat_type: to.chatType, user_id: to.userId, active_at: tx.now }).where('id', '=', id).execute();
+};
+
+/** The place begins a new conversation with its next message. */
+export const unbindSession = async (tx: Writing, sessionKey: string): Promise<void> => {
+  await tx.q.deleteFrom('bindings').where('session_key', '=', sessionKey).execute();
+};
+
 export const endSession = async (tx: Writing, id: string, reason: EndReason): Promise<void> => {
-  await tx.q.updateTable('sessions').set({ ended_at: tx.now, end_reason: reason }).where('id', '=', id).where('ended_at', 'is', null).execute();
+  const ended = await tx.q.updateTable('sessions').set({ ended_at: tx.now, end_reason: reason }).where('id', '=', id).where('ended_at', 'is', null).returning(['agent', 'ended_at']).executeTakeFirst();
+  if (ended?.ended_at != null) await noteSessionEnd(tx, { sessionId: id, agent: ended.agent, reason, endedAtMs: ended.ended_at });
 };
 
 export const reopenSession = async (tx: Writing, id: string): Promise<void> => {
@@ -162,11 +243,19 @@ export const changeSettings = async (tx: Writing, id: string, settings: SessionS
   await tx.q.updateTable('sessions').set({ settings: JSON.stringify(settings) }).where('id', '=', id).execute();
 };
 
-export const addTurnTotals = async (tx: Writing, id: string, totals: { usage: Usage; model: string | null }): Promise<void> => {
-  await updateTotals(tx, { id, model: totals.model, ...totals.usage });
+/** What is known about the model's window after a turn. */
+export interface WindowUpdate {
+  readonly prompt?: PromptCount;
+  readonly facts?: ContextFacts;
+}
+
+export const addTurnTotals = async (tx: Writing, id: string, totals: { usage: Usage; model: string | null; context?: WindowUpdate }): Promise<void> => {
+  const { prompt, facts } = totals.context ?? {};
+  const counted = { promptTokens: prompt?.tokens ?? null, promptThrough: prompt?.throughId ?? null, facts: facts === undefined ? null : JSON.stringify(facts) };
+  await updateTotals(tx, { id, model: totals.model, ...totals.usage, ...counted });
 };
 
-const updateTotals = prepared((db, totals: Usage & { id: string; model: string | null }) =>
+const updateTotals = prepared((db, totals: Usage & { id: string; model: string | null; promptTokens: number | null; promptThrough: number | null; facts: string | null }) =>
   db.q
     .updateTable('sessions')
     .set((eb) => ({
@@ -178,9 +267,17 @@ const updateTotals = prepared((db, totals: Usage & { id: string; model: string |
       reasoning_tokens: eb('reasoning_tokens', '+', totals.reasoningTokens),
       active_at: db.now,
       model: sql<string | null>`coalesce(${totals.model}, model)`,
+      prompt_tokens: sql<number | null>`coalesce(${totals.promptTokens}, prompt_tokens)`,
+      prompt_through: sql<number | null>`coalesce(${totals.promptThrough}, prompt_through)`,
+      context_facts: sql<string | null>`coalesce(${totals.facts}, context_facts)`,
     }))
     .where('id', '=', totals.id),
 );
+
+/** What the model will count when it reads the conversation as it stands now, for lack of its own word; null when nobody can say. */
+export const expectPrompt = async (tx: Writing, id: string, prompt: PromptCount | null): Promise<void> => {
+  await tx.q.updateTable('sessions').set({ prompt_tokens: prompt?.tokens ?? null, prompt_through: prompt?.throughId ?? null }).where('id', '=', id).execute();
+};
 
 export interface SessionFilter {
   readonly limit: number;
@@ -188,13 +285,18 @@ export interface SessionFilter {
   readonly agent?: string;
   /** Only conversations of this person. */
   readonly userId?: string;
+  readonly titleContains?: string;
 }
+
+/** What `like` would take for a wildcard is meant as it is. */
+const containing = (text: string): string => `%${text.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 
 export const listSessions = async (db: Reading, filter: SessionFilter): Promise<Session[]> => {
   let query = db.q.selectFrom('sessions').selectAll();
   if (filter.account !== undefined) query = query.where('account', '=', filter.account);
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent);
   if (filter.userId !== undefined) query = query.where('user_id', '=', filter.userId);
+  if (filter.titleContains !== undefined) query = query.where(sql<boolean>`lower(title) like ${containing(filter.titleContains)} escape '\\'`);
   const rows = await query.orderBy('active_at', 'desc').limit(filter.limit).execute();
   return rows.map(toSession);
 };

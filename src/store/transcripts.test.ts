@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { messageSizeBytes } from '../core/transcript.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import { eachStore } from '../../test/support/stores.ts';
-import { createSession, findSession } from './sessions.ts';
+import { createSession, expectPrompt, findSession } from './sessions.ts';
 import type { Store } from './store.ts';
-import { appendMessage, copyMessages, deactivateFrom, lastUserMessage, newestMessages, pageOfMessages } from './transcripts.ts';
+import { archiveMessages } from './archive.ts';
+import type { Stretch } from './archive.ts';
+import { currentCompression, insertCompression } from './compressions.ts';
+import { appendMessage, copyMessages, deactivateFrom, lastUserMessage, newestMessages, newestResultOf, newestSaid, newestSketches, oldestSketches, pageOfMessages } from './transcripts.ts';
 
 const create = (store: Store, id: string): Promise<void> => store.write((tx) => createSession(tx, { id, agent: 'main', account: 'telegram', chatType: 'dm' }));
 
@@ -19,6 +23,15 @@ const said = (count: number, first = 1): TranscriptMessage[] => Array.from({ len
 
 const newest = async (store: Store, sessionId: string, page: Parameters<typeof newestMessages>[2] = { limit: 100 }): Promise<string[]> =>
   (await store.read((db) => newestMessages(db, sessionId, page))).map((stored) => stored.message.content);
+
+const at = (ids: readonly number[], index: number): number => ids[index] ?? assert.fail(`there is no message ${index}`);
+
+/** Puts a summary in the place of a stretch. */
+const summarise = (store: Store, sessionId: string, stretch: Stretch): Promise<number> =>
+  store.write(async (tx) => {
+    const compressionId = await insertCompression(tx, sessionId, { summary: 'what was said', headThroughId: stretch.afterId, throughId: stretch.throughId, messages: 0, tokensBefore: 2, tokensAfter: 1, cause: 'request', how: 'model', model: null });
+    return archiveMessages(tx, sessionId, { ...stretch, compressionId });
+  });
 
 eachStore((_engine, open) => {
   test('a row comes back with everything it had', async () => {
@@ -36,7 +49,7 @@ eachStore((_engine, open) => {
     const rows = await store.read((db) => newestMessages(db, 's1', { limit: 10 }));
     assert.equal(rows[1]?.id, id);
     assert.deepEqual(rows[1]?.message, message);
-    assert.equal(rows[1]?.sizeBytes, Buffer.byteLength(message.content) + 'terminal'.length + '{"command":"ls"}'.length);
+    assert.equal(rows[1]?.sizeBytes, messageSizeBytes(message));
     assert.deepEqual(rows[0]?.message, { role: 'tool', content: 'output\uFFFDwith nul', toolCallId: 'c1', toolName: 'terminal' });
     const session = await store.read((db) => findSession(db, 's1'));
     assert.equal(session?.messageCount, 2);
@@ -102,5 +115,76 @@ eachStore((_engine, open) => {
     assert.deepEqual((await newest(store, 's2', { limit: 2000 })).toReversed(), Array.from({ length: 540 }, (_, i) => String(i + 1)));
     await append(store, 's1', said(1, 5000));
     assert.deepEqual(await newest(store, 's2', { limit: 1 }), ['540']);
+  });
+
+  test('what a summary speaks for is out of the model’s sight, and people still find it', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    const ids = await append(store, 's1', said(10));
+    await summarise(store, 's1', { afterId: at(ids, 1), throughId: at(ids, 6), keepIds: [at(ids, 4)] });
+    assert.deepEqual(await newest(store, 's1'), ['10', '9', '8', '5', '2', '1']);
+    assert.deepEqual((await store.read((db) => newestSaid(db, 's1', 6))).map((row) => [row.message.content, row.archived]), [['10', false], ['9', false], ['8', false], ['7', true], ['6', true], ['5', false]]);
+    const everything = await store.read((db) => pageOfMessages(db, 's1', { afterId: 0, limit: 100, activeOnly: false }));
+    assert.deepEqual(everything.map((row) => row.message.content), said(10).map((message) => message.content));
+    assert.deepEqual((await store.read((db) => newestSketches(db, 's1', { limit: 2, beforeId: at(ids, 8) }))).map((row) => row.id), [at(ids, 7), at(ids, 4)]);
+    assert.deepEqual((await store.read((db) => oldestSketches(db, 's1', 2))).map((row) => [row.id, row.role]), [[at(ids, 0), 'user'], [at(ids, 1), 'assistant']]);
+  });
+
+  test('exchanges are not counted beyond a summary', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    const ids = await append(store, 's1', said(8));
+    await summarise(store, 's1', { afterId: at(ids, 1), throughId: at(ids, 5), keepIds: [] });
+    const last = await store.read((db) => lastUserMessage(db, 's1'));
+    assert.equal(last?.message.content, '7');
+    assert.equal(await store.read((db) => lastUserMessage(db, 's1', last?.id)), undefined);
+  });
+
+  test('taking back something that a summary speaks for brings back what came before it', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    const ids = await append(store, 's1', said(8));
+    await summarise(store, 's1', { afterId: at(ids, 1), throughId: at(ids, 3), keepIds: [] });
+    const first = await store.read((db) => currentCompression(db, 's1'));
+    await summarise(store, 's1', { afterId: at(ids, 1), throughId: at(ids, 6), keepIds: [] });
+    await store.write((tx) => deactivateFrom(tx, 's1', at(ids, 5)));
+    assert.equal((await store.read((db) => currentCompression(db, 's1')))?.id, first?.id);
+    assert.deepEqual(await newest(store, 's1'), ['5', '2', '1']);
+    await store.write((tx) => deactivateFrom(tx, 's1', at(ids, 3)));
+    assert.equal(await store.read((db) => currentCompression(db, 's1')), undefined);
+    assert.deepEqual(await newest(store, 's1'), ['3', '2', '1']);
+    assert.deepEqual((await store.read((db) => newestSaid(db, 's1', 10))).map((row) => row.message.content), ['3', '2', '1']);
+  });
+
+  test('what the model counted is forgotten when something of it is taken back', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    const ids = await append(store, 's1', said(4));
+    await store.write((tx) => expectPrompt(tx, 's1', { tokens: 500, throughId: at(ids, 2) }));
+    await store.write((tx) => deactivateFrom(tx, 's1', at(ids, 3)));
+    assert.deepEqual((await store.read((db) => findSession(db, 's1')))?.prompt, { tokens: 500, throughId: at(ids, 2) });
+    await store.write((tx) => deactivateFrom(tx, 's1', at(ids, 2)));
+    assert.equal((await store.read((db) => findSession(db, 's1')))?.prompt, undefined);
+  });
+
+  test('a copy of a summarised conversation has the summary in the same place', async () => {
+    const { store } = await open();
+    for (const id of ['s1', 's2']) await create(store, id);
+    const ids = await append(store, 's1', said(8));
+    await summarise(store, 's1', { afterId: at(ids, 1), throughId: at(ids, 5), keepIds: [at(ids, 4)] });
+    assert.equal(await store.write((tx) => copyMessages(tx, 's1', 's2')), 5);
+    const copies = (await store.read((db) => newestMessages(db, 's2', { limit: 10 }))).toReversed();
+    assert.deepEqual(copies.map((row) => row.message.content), ['1', '2', '5', '7', '8']);
+    const copy = await store.read((db) => currentCompression(db, 's2'));
+    assert.deepEqual([copy?.summary, copy?.headThroughId, copy?.throughId], ['what was said', copies[1]?.id, copies[2]?.id]);
+  });
+
+  test('the newest result of a tool is found by its name', async () => {
+    const { store } = await open();
+    await create(store, 's1');
+    const result = (toolName: string): TranscriptMessage => ({ role: 'tool', content: 'x', toolCallId: 'c', toolName });
+    const ids = await append(store, 's1', [result('todo'), result('todo_list'), { role: 'user', content: '"toolName":"todo"' }, result('todo'), result('other')]);
+    assert.equal((await store.read((db) => newestResultOf(db, 's1', 'todo')))?.id, at(ids, 3));
+    assert.equal(await store.read((db) => newestResultOf(db, 's1', 'none')), undefined);
   });
 });

@@ -12,12 +12,22 @@ export interface PreviewRef {
   readonly messageId: string;
 }
 
+/** A piece of work that a conversation's lane does in place of answering: it is kept, tried again, stopped and told about like an answer. */
+export interface TurnChore {
+  readonly type: 'compress';
+  /** What the summary is to dwell on. */
+  readonly focus?: string;
+  /** How many of the last exchanges stay word for word. */
+  readonly keepExchanges?: number;
+}
+
 export interface RunningTurn {
   readonly id: number;
   readonly sessionId: string;
   readonly attempts: number;
   readonly target: Target;
   readonly preview: PreviewRef | null;
+  readonly chore?: TurnChore;
 }
 
 /** A turn that nobody has finished: its owner is at work on it, or has gone away. */
@@ -52,6 +62,15 @@ const insertTurn = prepared((db, turn: { sessionId: string; lane: string; target
     .returning('id'),
 );
 
+/** Leaves a chore for whoever works on the lane next. The caller announces it there, first of all: the lane's lock keeps turns from beginning meanwhile. */
+export const leaveChore = async (tx: Writing, turn: { sessionId: string; lane: string; target: Target; chore: TurnChore }): Promise<void> => {
+  const { sessionId, lane, target, chore } = turn;
+  await tx.q
+    .insertInto('turns')
+    .values({ session_id: sessionId, lane, state: 'running', attempts: 0, target: JSON.stringify(target), preview: null, exit_reason: null, error: null, model: null, started_at: tx.now, ended_at: null, chore: JSON.stringify(chore) })
+    .execute();
+};
+
 /** The turn that was under way in a lane when its owner went away. */
 export const unfinishedTurn = async (db: Reading, lane: string): Promise<UnfinishedTurn | undefined> => {
   const [row] = (await selectUnfinished(db, { lane })).rows;
@@ -64,13 +83,14 @@ export const unfinishedTurn = async (db: Reading, lane: string): Promise<Unfinis
     preview: row.preview === null ? null : (JSON.parse(row.preview) as PreviewRef),
     ageMs: Number(row.age_ms),
     ...(row.exit_reason === 'stopped' && { stopRequested: true as const }),
+    ...(row.chore !== null && { chore: JSON.parse(row.chore) as TurnChore }),
   };
 };
 
 const selectUnfinished = prepared((db, of: { lane: string }) =>
   db.q
     .selectFrom('turns')
-    .select(['id', 'session_id', 'attempts', 'target', 'preview', 'exit_reason', sql<number>`${db.now} - started_at`.as('age_ms')])
+    .select(['id', 'session_id', 'attempts', 'target', 'preview', 'exit_reason', 'chore', sql<number>`${db.now} - started_at`.as('age_ms')])
     .where('lane', '=', of.lane)
     .where('state', '=', 'running')
     .orderBy('id'),
@@ -127,4 +147,27 @@ const updateFinished = prepared((db, turn: Omit<TurnOutcome, 'usage'> & { id: nu
 export const runningTurns = async (db: Reading): Promise<number> => {
   const row = await db.q.selectFrom('turns').select((eb) => eb.fn.countAll<number>().as('count')).where('state', '=', 'running').executeTakeFirstOrThrow();
   return Number(row.count);
+};
+
+export interface FailedTurn {
+  readonly id: number;
+  readonly sessionId: string;
+  readonly reason: string;
+  readonly error: string | null;
+  readonly endedAtMs: number;
+}
+
+/** So far back is looked for failures: a report must not read every turn there ever was. */
+const mostLookedAt = 500;
+const failures: readonly ExitReason[] = ['deadline', 'model_error', 'internal_error', 'set_aside'];
+
+/** The turns that went wrong lately, newest first. */
+export const failedTurns = async (db: Reading, limit: number): Promise<FailedTurn[]> => {
+  const newest = (state: 'done' | 'set_aside') =>
+    db.q.selectFrom('turns').select(['id', 'session_id', 'exit_reason', 'error', 'ended_at']).where('state', '=', state).orderBy('ended_at', 'desc').limit(mostLookedAt).execute();
+  const rows = [...(await newest('done')), ...(await newest('set_aside'))].toSorted((a, b) => (b.ended_at ?? 0) - (a.ended_at ?? 0));
+  return rows
+    .filter((row) => failures.some((reason) => reason === row.exit_reason))
+    .slice(0, limit)
+    .map((row) => ({ id: row.id, sessionId: row.session_id, reason: row.exit_reason ?? '', error: row.error, endedAtMs: row.ended_at ?? 0 }));
 };

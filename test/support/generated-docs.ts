@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { sections } from '../../src/cli/settings.ts';
+import type { Command } from '../../src/commands/contract.ts';
 import { commands } from '../../src/commands/registry.ts';
 import { describeSettings } from '../../src/config/describe-settings.ts';
 import type { SettingDescription } from '../../src/config/describe-settings.ts';
@@ -16,8 +17,18 @@ const row = (setting: SettingDescription): string => {
 
 const settingsTable = (settings: readonly SettingDescription[]): string => ['| setting | type | default | variable | about |', '|---|---|---|---|---|', ...settings.map(row)].join('\n');
 
-const commandsTable = (): string =>
-  ['| command | also | about | while a turn runs |', '|---|---|---|---|', ...commands.map((command) => `| \`/${command.name}${command.args === undefined ? '' : ` ${cell(command.args)}`}\` | ${command.aliases.map((alias) => `\`/${alias}\``).join(' ')} | ${cell(command.description)} | ${command.whileRunning} |`)].join('\n');
+const roles: Readonly<Record<NonNullable<Command['role']>, string>> = { guest: 'everybody', user: 'users', admin: 'admins' };
+
+const places: Readonly<Record<NonNullable<Command['surfaces']>[number], string>> = { chat: 'chats', page: 'the page', terminal: 'the terminal' };
+
+const commandRow = (command: Command): string => {
+  const only = command.surfaces === undefined ? '' : ` Only in ${command.surfaces.map((surface) => places[surface]).join(' and ')}.`;
+  const gate = command.gate === undefined ? '' : ` In chats only with \`${command.gate.setting}\`.`;
+  const also = command.aliases.map((alias) => `\`/${alias}\``).join(' ');
+  return `| \`/${command.name}${command.args === undefined ? '' : ` ${cell(command.args)}`}\` | ${also} | ${cell(command.description)}.${only}${gate} | ${roles[command.role ?? 'user']} | ${command.whileRunning} |`;
+};
+
+const commandsTable = (): string => ['| command | also | about | for | while a turn runs |', '|---|---|---|---|---|', ...commands.map(commandRow)].join('\n');
 
 /** What stands between the marks of a page, by the name of the mark. */
 export const generatedBlocks = (): ReadonlyMap<string, string> => {

@@ -10,6 +10,10 @@ export interface ApprovalRequest {
   readonly reasons: readonly string[];
   /** The class that "for this session" and "always" cover, for example `rm -r` or `write config.yaml`. */
   readonly pattern: string;
+  /** Further classes that it belongs to; all of them have to be covered. */
+  readonly morePatterns?: readonly string[];
+  /** How far an approval may reach; `always` when left out. */
+  readonly widest?: 'once' | 'session' | 'always';
 }
 
 export type ApprovalVerdict = { readonly allowed: true; readonly how: 'once' | 'session' | 'always' | 'mode' } | { readonly allowed: false; readonly reason: string };

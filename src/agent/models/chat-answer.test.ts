@@ -7,7 +7,7 @@ import { chunkOf, usageChunk } from './chat-simulator.ts';
 import type { ModelEvent } from './contract.ts';
 
 const read = (...chunks: unknown[]): { events: ModelEvent[]; finish: Extract<ModelEvent, { type: 'finish' }> } => {
-  const answer = newChatAnswer({ model: 'asked', failure: (error) => new ModelError('server_error', JSON.stringify(error)) });
+  const answer = newChatAnswer({ model: 'asked', maker: 'chat:host:asked', failure: (error) => new ModelError('server_error', JSON.stringify(error)) });
   const events: ModelEvent[] = [];
   for (const chunk of chunks) {
     answer.take(chunk);
@@ -45,7 +45,7 @@ test('text, reasoning under both names, finish reason, model and usage are read;
 });
 
 test('adjacent pieces between two drains are one event', () => {
-  const answer = newChatAnswer({ model: 'm', failure: () => new ModelError('server_error', '') });
+  const answer = newChatAnswer({ model: 'm', maker: 'chat:host:m', failure: () => new ModelError('server_error', '') });
   answer.take(chunkOf({ content: 'a' }));
   answer.take(chunkOf({ content: 'b' }));
   assert.deepEqual(answer.drain(), [{ type: 'text', delta: 'ab' }]);

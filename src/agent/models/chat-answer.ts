@@ -1,27 +1,18 @@
 import { ModelError } from '../../core/errors.ts';
 import { noUsage } from '../../core/transcript.ts';
-import type { Usage } from '../../core/transcript.ts';
-import type { FinishReason, ModelEvent } from './contract.ts';
-import { countOf, listOf, recordOf, textOf } from './json-fields.ts';
+import type { Replay, Usage } from '../../core/transcript.ts';
+import { newPieceQueue, settledReason } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { ChatReplay } from './chat-request.ts';
+import type { FinishReason } from './contract.ts';
+import { amountOf, countOf, listOf, recordOf, textOf } from './json-fields.ts';
+import { newReasoningDetails } from './reasoning-details.ts';
 import { newThinkFilter } from './think-filter.ts';
 import { newToolCallAssembly } from './tool-call-assembly.ts';
+import { replayOf } from './wire.ts';
+import type { AnswerContext } from './wire.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-type Finish = Extract<ModelEvent, { type: 'finish' }>;
-
-/** Turns the decoded JSON of one chat completion, streamed in chunks or whole, into model events. */
-export interface ChatAnswer {
-  /** Throws a `ModelError` for an error object and for what is not a completion. */
-  take(json: unknown): void;
-  /** Text and reasoning since the last call, adjacent pieces joined. */
-  drain(): readonly ModelEvent[];
-  /** The server has said why it stopped. */
-  readonly finished: boolean;
-  /** Something that belongs to an answer has been read. */
-  readonly begun: boolean;
-  /** Call once, at the end, before the last `drain`. */
-  finish(): Finish;
-}
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -45,49 +36,58 @@ const contentOf = (value: unknown): string => {
   return parts.map((part) => textOf(recordOf(part)?.['text']) ?? '').join('');
 };
 
-/** `inputTokens` counts all that was read, cached parts included; `outputTokens` all that was written, reasoning included. */
 const usageOf = (usage: Fields): Usage => {
   const input = recordOf(usage['prompt_tokens_details']);
   const output = recordOf(usage['completion_tokens_details']);
+  const usd = amountOf(usage['cost']);
   return {
     inputTokens: countOf(usage['prompt_tokens']) ?? 0,
     outputTokens: countOf(usage['completion_tokens']) ?? 0,
     cacheReadTokens: countOf(input?.['cached_tokens']) ?? countOf(usage['prompt_cache_hit_tokens']) ?? 0,
     cacheWriteTokens: countOf(input?.['cache_write_tokens']) ?? countOf(usage['cache_creation_input_tokens']) ?? 0,
     reasoningTokens: countOf(output?.['reasoning_tokens']) ?? countOf(usage['reasoning_tokens']) ?? 0,
+    ...(usd !== undefined && { cost: { usd, status: 'actual' } }),
   };
 };
 
-export const newChatAnswer = (options: { readonly model: string; readonly failure: (error: unknown) => ModelError }): ChatAnswer => {
+/** An answer of an endpoint that speaks chat completions. */
+export const newChatAnswer = (context: AnswerContext): Answer => {
   const think = newThinkFilter();
   const tools = newToolCallAssembly();
-  let events: { type: 'text' | 'reasoning'; delta: string }[] = [];
+  const details = newReasoningDetails();
+  const pieces = newPieceQueue();
   let reason: string | undefined;
   let begun = false;
   let usage = noUsage;
-  let { model } = options;
+  let namedReasoning = false;
+  let { model } = context;
 
-  const emit = (type: 'text' | 'reasoning', delta: string): void => {
-    const last = events.at(-1);
-    if (last?.type === type) last.delta += delta;
-    else events.push({ type, delta });
+  const takeDelta = (delta: Fields, whole: boolean): void => {
+    const named = textOf(delta['reasoning_content']) ?? '';
+    namedReasoning ||= named !== '';
+    pieces.add('reasoning', named || textOf(delta['reasoning']) || '');
+    details.take(delta['reasoning_details']);
+    const content = contentOf(delta['content']) || contentOf(delta['refusal']);
+    if (content !== '') think.push(content, pieces.add);
+    if (delta['tool_calls'] !== undefined) tools.take(delta['tool_calls'], whole);
   };
 
   const takeChoice = (choice: Fields): void => {
     begun = true;
     const message = recordOf(choice['message']);
     const delta = recordOf(choice['delta']) ?? message;
-    if (delta !== undefined) {
-      const reasoning = textOf(delta['reasoning_content']) || textOf(delta['reasoning']) || '';
-      if (reasoning !== '') emit('reasoning', reasoning);
-      const content = contentOf(delta['content']) || contentOf(delta['refusal']);
-      if (content !== '') think.push(content, emit);
-      if (delta['tool_calls'] !== undefined) tools.take(delta['tool_calls'], delta === message);
-    }
+    if (delta !== undefined) takeDelta(delta, delta === message);
     const stopped = textOf(choice['finish_reason']);
     if (stopped === undefined || stopped === '') return;
-    if (failures.has(stopped)) throw options.failure(choice['error'] ?? { type: 'server_error', message: `the answer ended with '${stopped}'` });
+    if (failures.has(stopped)) throw context.failure(choice['error'] ?? { type: 'server_error', message: `the answer ended with '${stopped}'` });
     reason = stopped;
+  };
+
+  const replay = (): Replay | undefined => {
+    const listed = details.all();
+    const extras = tools.extras();
+    const data: ChatReplay = { ...(namedReasoning && { reasoning: true }), ...(listed !== undefined && { details: listed }), ...(extras !== undefined && { extras }) };
+    return Object.keys(data).length === 0 ? undefined : replayOf(context.maker, data);
   };
 
   return {
@@ -97,10 +97,11 @@ export const newChatAnswer = (options: { readonly model: string; readonly failur
     get begun() {
       return begun;
     },
+    complete: false,
     take(json) {
       const chunk = recordOf(json);
       if (chunk === undefined) throw new ModelError('malformed', 'the model sent something that is not a JSON object');
-      if (chunk['error'] !== undefined && chunk['error'] !== null) throw options.failure(chunk['error']);
+      if (chunk['error'] !== undefined && chunk['error'] !== null) throw context.failure(chunk['error']);
       const named = textOf(chunk['model']);
       if (named !== undefined && named !== '') model = named;
       const choice = recordOf(listOf(chunk['choices'])?.[0]);
@@ -108,19 +109,13 @@ export const newChatAnswer = (options: { readonly model: string; readonly failur
       const counted = recordOf(chunk['usage']) ?? recordOf(choice?.['usage']);
       if (counted !== undefined) usage = usageOf(counted);
     },
-    drain() {
-      if (events.length === 0) return events;
-      const drained = events;
-      events = [];
-      return drained;
-    },
+    drain: pieces.drain,
     finish() {
-      think.end(emit);
+      think.end(pieces.add);
       const toolCalls = tools.calls();
-      const said = finishReasons[reason ?? 'stop'] ?? 'stop';
-      // Some servers say `stop` after tool calls, or `tool_calls` without any.
-      const finished = said === 'stop' || said === 'tool_calls' ? (toolCalls.length > 0 ? 'tool_calls' : 'stop') : said;
-      return { type: 'finish', reason: finished, toolCalls, usage, model };
+      // Only with tool calls is anything wanted back.
+      const kept = toolCalls.length > 0 ? replay() : undefined;
+      return { type: 'finish', reason: settledReason(finishReasons[reason ?? 'stop'] ?? 'stop', toolCalls.length > 0), toolCalls, usage, model, ...(kept !== undefined && { replay: kept }) };
     },
   };
 };

@@ -38,6 +38,11 @@ export const newChatSimulator = async (): Promise<ChatSimulator> => {
   let connected = 0;
   let fallback: Answer | undefined;
   const server = createServer(async (incoming, response) => {
+    // Only calls are of interest; who asks for the list of models learns that there is none.
+    if (incoming.method !== 'POST') {
+      response.writeHead(404).end();
+      return;
+    }
     const body = JSON.parse(await readBody(incoming)) as SimulatedRequest['body'];
     const request = { path: incoming.url ?? '', headers: incoming.headers, body, connection: connections.get(incoming.socket) ?? 0 };
     requests.push(request);

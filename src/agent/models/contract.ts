@@ -1,4 +1,4 @@
-import type { ToolCall, TranscriptMessage, Usage } from '../../core/transcript.ts';
+import type { Replay, ToolCall, TranscriptMessage, Usage } from '../../core/transcript.ts';
 
 export interface ToolDefinition {
   readonly name: string;
@@ -6,6 +6,11 @@ export interface ToolDefinition {
   /** JSON Schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
+
+export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** How much a model may think before it speaks. Each wire format sends the nearest that it knows. */
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 export interface ModelRequest {
   readonly model: string;
@@ -15,18 +20,34 @@ export interface ModelRequest {
   /** `none`: the tools stay known, but the model is asked to answer in words. */
   readonly toolChoice?: 'none';
   readonly maxOutputTokens?: number;
+  /** Instead of the endpoint's own setting. */
+  readonly reasoningEffort?: ReasoningEffort;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
+export interface Finish {
+  readonly type: 'finish';
+  readonly reason: FinishReason;
+  readonly toolCalls: readonly ToolCall[];
+  readonly usage: Usage;
+  /** As the endpoint calls it. */
+  readonly model: string;
+  /** To be kept with the message, if the message is kept whole. */
+  readonly replay?: Replay;
+}
+
 /** The stream of one call. Exactly one `finish` ends it; every failure is a thrown `ModelError`. */
-export type ModelEvent =
-  | { readonly type: 'text'; readonly delta: string }
-  | { readonly type: 'reasoning'; readonly delta: string }
-  | { readonly type: 'finish'; readonly reason: FinishReason; readonly toolCalls: readonly ToolCall[]; readonly usage: Usage; readonly model: string };
+export type ModelEvent = { readonly type: 'text'; readonly delta: string } | { readonly type: 'reasoning'; readonly delta: string } | Finish;
 
 /** One wire format to one endpoint. It makes one attempt: retrying is the caller's. */
 export interface ModelProvider {
   readonly name: string;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+/** One way to get an answer: whom to ask, and for which model. */
+export interface ModelRoute {
+  readonly provider: ModelProvider;
+  readonly model: string;
 }

@@ -9,3 +9,6 @@ export const textOf = (value: unknown): string | undefined => (typeof value === 
 /** A number of things: whole and not negative. */
 export const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined;
+
+/** An amount of something: not negative. */
+export const amountOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined);

@@ -22,14 +22,14 @@ const withFolder = async (run: (mediaFolder: string, folder: string) => Promise<
   }
 };
 
-test('images in the media folder become data URLs; other files are left alone', () =>
+test('images in the media folder are read; other files are left alone', () =>
   withFolder(async (mediaFolder) => {
     await writeFile(join(mediaFolder, 'a.png'), 'abc');
     const a = image('a.png');
     const absolute = image(join(mediaFolder, 'a.png'));
     const { log } = capturingLogger();
     const images = await loadImages([row(a, absolute, image('a.png', 'application/pdf'))], { mediaFolder, log });
-    assert.deepEqual([...images], [[a, 'data:image/png;base64,YWJj'], [absolute, 'data:image/png;base64,YWJj']]);
+    assert.deepEqual([...images], [[a, { mime: 'image/png', base64: 'YWJj' }], [absolute, { mime: 'image/png', base64: 'YWJj' }]]);
     assert.equal((await loadImages([row(a)], { mediaFolder: undefined, log })).size, 0);
   }));
 

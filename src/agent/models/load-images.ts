@@ -2,6 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import type { Attachment, TranscriptMessage } from '../../core/transcript.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { Image, Images } from './wire.ts';
 
 const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
@@ -23,14 +24,14 @@ const readInside = async (folder: string, path: string, maxBytes: number): Promi
 };
 
 /**
- * Data URLs of the images in a transcript, read from the media folder and from nowhere else. An image that is missing or over
+ * The images in a transcript, read from the media folder and from nowhere else. An image that is missing or over
  * the limits is left out, with its reason in the log.
  */
 export const loadImages = async (
   rows: readonly TranscriptMessage[],
   options: { readonly mediaFolder: string | undefined; readonly log: Logger },
-): Promise<ReadonlyMap<Attachment, string>> => {
-  const images = new Map<Attachment, string>();
+): Promise<Images> => {
+  const images = new Map<Attachment, Image>();
   if (options.mediaFolder === undefined) return images;
   const newestFirst = rows.toReversed().flatMap((row) => (row.attachments ?? []).filter(({ mime }) => imageTypes.has(mime)));
   let leftBytes = imageLimits.totalBytes;
@@ -41,7 +42,7 @@ export const loadImages = async (
       continue;
     }
     leftBytes -= bytes.byteLength;
-    images.set(attachment, `data:${attachment.mime};base64,${Buffer.from(bytes).toString('base64')}`);
+    images.set(attachment, { mime: attachment.mime, base64: Buffer.from(bytes).toString('base64') });
   }
   return images;
 };

@@ -8,6 +8,7 @@ interface Draft {
   name: string;
   /** Joined at the end: arguments may come in thousands of pieces. */
   readonly pieces: string[];
+  extra: unknown;
 }
 
 /** Puts the tool calls of one answer together from the pieces in which a stream delivers them. */
@@ -16,6 +17,8 @@ export interface ToolCallAssembly {
   take(list: unknown, whole: boolean): void;
   /** In the order in which they began, each with an id of its own. */
   calls(): readonly ToolCall[];
+  /** What the server put beside its calls and wants back, by their ids; undefined when there was nothing. */
+  extras(): Readonly<Record<string, unknown>> | undefined;
 }
 
 const argumentsText = (value: unknown): string => {
@@ -32,7 +35,7 @@ export const newToolCallAssembly = (): ToolCallAssembly => {
     const otherId = known !== undefined && id !== '' && known.id !== '' && known.id !== id;
     const begunAnew = known !== undefined && index === undefined && id === '' && name !== '' && known.pieces.length > 0;
     if (known !== undefined && !otherId && !begunAnew) return known;
-    const draft: Draft = { index, id, name: '', pieces: [] };
+    const draft: Draft = { index, id, name: '', pieces: [], extra: undefined };
     drafts.push(draft);
     return draft;
   };
@@ -51,15 +54,20 @@ export const newToolCallAssembly = (): ToolCallAssembly => {
         if (name !== draft.name) draft.name += name;
         const piece = argumentsText(details?.['arguments']);
         if (piece !== '') draft.pieces.push(piece);
+        draft.extra = call['extra_content'] ?? draft.extra;
       }
     },
     calls() {
       const ids = new Set<string>();
       return drafts.map((draft) => {
-        const id = draft.id === '' || ids.has(draft.id) ? `call_${randomUUID().replaceAll('-', '')}` : draft.id;
-        ids.add(id);
-        return { id, name: draft.name, arguments: draft.pieces.join('') };
+        if (draft.id === '' || ids.has(draft.id)) draft.id = `call_${randomUUID().replaceAll('-', '')}`;
+        ids.add(draft.id);
+        return { id: draft.id, name: draft.name, arguments: draft.pieces.join('') };
       });
+    },
+    extras() {
+      const found = drafts.filter(({ extra }) => extra !== undefined);
+      return found.length === 0 ? undefined : Object.fromEntries(found.map(({ id, extra }) => [id, extra]));
     },
   };
 };

@@ -1,4 +1,5 @@
 import type { Answer, Question } from '../../core/question.ts';
+import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { TurnPlace } from '../contract.ts';
 import type { ToolDefinition } from '../models/contract.ts';
@@ -12,6 +13,8 @@ export interface ToolContext {
   readonly clock: Clock;
   /** False where nothing can be said after the turn: a tool must not promise to report later. */
   readonly asyncDelivery: boolean;
+  /** What was said before this call as far as the model reads it, with the results of earlier calls of the same message. */
+  readonly transcript?: () => readonly TranscriptMessage[];
   /** Says that a long piece of work is alive, so that the turn's activity deadline does not end it. */
   alive(): void;
   /**

@@ -13,6 +13,7 @@ import type { Terminal } from '../environment.ts';
 import { followConfig } from '../follow-config.ts';
 import { storePath } from '../open-home.ts';
 import { openLog } from '../open-log.ts';
+import { outsideOf } from '../outside.ts';
 import { gatewayConfig } from '../settings.ts';
 import type { Config } from '../settings.ts';
 
@@ -47,7 +48,7 @@ export const hostGateway = async (terminal: Terminal, config: Config, at: { read
   try {
     store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true });
     const metrics = newMetrics({ onError: (error) => log.warn({ err: error }, 'metrics.failed') });
-    const gateway = await Gateway.start({ home, config: terminalOnly(config, account), platforms, store, alone: true, clock, log, metrics, version: terminal.version, redactor });
+    const gateway = await Gateway.start({ home, config: terminalOnly(config, account), platforms, store, alone: true, clock, log, metrics, version: terminal.version, redactor, outside: outsideOf(terminal, home) });
     log.info({ home, pid: process.pid, version: terminal.version, terminal: true }, 'gateway.started');
     const following = followConfig(terminal, config, { home, log, redactor, gateway, configOf: (changed) => terminalOnly(changed, account), signal: stopFollowing.signal });
     return {

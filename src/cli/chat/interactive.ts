@@ -95,7 +95,7 @@ export class InteractiveChat implements Front {
     this.#take();
     const running = this.session.run();
     try {
-      await Promise.race([this.#left.promise, running]);
+      await Promise.race([this.#left.promise, this.session.left, running]);
     } finally {
       await this.session.close();
       output.off('resize', onResize);

@@ -50,7 +50,7 @@ export class PlainChat implements Front {
     for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, leave);
     const running = this.session.run();
     try {
-      await Promise.race([this.#left.promise, running, this.#read()]);
+      await Promise.race([this.#left.promise, this.session.left, running, this.#read()]);
     } finally {
       await this.session.close();
       process.off('SIGINT', onInterrupt);

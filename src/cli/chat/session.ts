@@ -9,6 +9,8 @@ import type { Conversation, Printed } from './conversation.ts';
 import type { Core } from './core.ts';
 import { Link } from './link.ts';
 import type { LinkState } from './link.ts';
+import { getHandoffState } from '../../store/handoffs.ts';
+import type { Session } from '../../store/sessions.ts';
 import { recapOf } from './recap.ts';
 import type { Recap } from './recap.ts';
 import { situationOf } from './situation.ts';
@@ -45,6 +47,7 @@ export class ChatSession {
   readonly #ready = Promise.withResolvers<void>();
   /** A look at the store that nobody waited for went wrong in a way that is not the store's. */
   readonly #broken = Promise.withResolvers<never>();
+  readonly #left = Promise.withResolvers<void>();
   #conversation: Conversation = newConversation;
   #situation: Situation | undefined;
   #situationAtMs = 0;
@@ -56,6 +59,8 @@ export class ChatSession {
   #isWelcomed = false;
   #isReplayed = false;
   #recapAfter: string | undefined;
+  /** The conversation that somebody here wants to go on with elsewhere. */
+  #handedOver: Session | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -101,6 +106,11 @@ export class ChatSession {
     return workingMs === undefined ? undefined : workingMs + this.#options.clock.now() - this.#situationAtMs;
   }
 
+  /** Resolves when the conversation has moved to another place. */
+  get left(): Promise<void> {
+    return this.#left.promise;
+  }
+
   /** Why nothing can be sent right now; undefined when it can, or when it is too early to say. */
   get away(): string | undefined {
     if (this.#linkState.type === 'connected' || this.#options.clock.now() - this.#awaySinceMs < longAwayMs) return undefined;
@@ -113,7 +123,9 @@ export class ChatSession {
     if (text.length > maxInboundLength) this.#options.front.print({ type: 'notice', text: `Only the first ${maxInboundLength} characters were sent; a message cannot be longer.` });
     this.#own.add(id);
     if (options.silent !== true) this.#options.front.print({ type: 'said', text });
-    if (parseCommand(text)?.name === 'resume') this.#recapAfter = this.#situation?.session?.id ?? '';
+    const command = parseCommand(text)?.name;
+    if (command === 'resume') this.#recapAfter = this.#situation?.session?.id ?? '';
+    if (command === 'handoff') this.#handedOver = this.#situation?.session;
     this.#options.front.changed();
     return id;
   }
@@ -213,6 +225,7 @@ export class ChatSession {
         this.#situation = await situationOf(core.store, window);
         this.#situationAtMs = clock.now();
         await this.#recap();
+        await this.#leaveHandedOver();
       } catch (error) {
         // The next look may succeed; until then the last one stands.
         if (!(error instanceof StoreError)) throw error;
@@ -227,6 +240,17 @@ export class ChatSession {
     if (this.#recapAfter === undefined || session === undefined || session.id === this.#recapAfter || session.messageCount === 0) return;
     this.#recapAfter = undefined;
     this.#options.front.print(await recapOf(this.#options.core.store, session, this.#options.clock.now()));
+  }
+
+  /** A conversation that has moved leaves nothing to do here. */
+  async #leaveHandedOver(): Promise<void> {
+    const session = this.#handedOver;
+    if (session === undefined || (this.#situation?.session?.id === session.id && this.#situation.session.account === session.account)) return;
+    const state = await this.#options.core.store.read((db) => getHandoffState(db, session.id));
+    if (state?.state !== 'completed') return;
+    this.#handedOver = undefined;
+    this.#options.front.print({ type: 'notice', text: `↗ Handed over to ${state.platform ?? 'another place'}. /resume ${session.title ?? session.id} brings it back.` });
+    this.#left.resolve();
   }
 
   async #tick(): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { systemClock } from '../../lib/clock.ts';
 import type { Adapter, AdapterContext, Platform } from '../contract.ts';
@@ -43,9 +44,12 @@ export const local: Platform<LocalOptions> = {
   label: 'Terminal',
   options: localOptions,
   limits: { text: maxTextLength, measure: (markdown) => markdown.length, editIntervalMs: 50 },
+  newChatId: () => randomBytes(6).toString('hex'),
+  display: { tier: 'high' },
   hints: 'The person reads in a terminal that renders markdown as text: headings, lists, quotes, code blocks and small tables look right, images do not. Lines wrap at the window, often at 80 columns; prefer short paragraphs and narrow tables.',
   asyncDelivery: true,
   authenticatesSenders: true,
+  surface: 'terminal',
   alwaysOn: true,
   credential: () => undefined,
   open,

@@ -8,6 +8,7 @@ import type { PlatformErrorCode } from '../../core/errors.ts';
 import type { MediaRef } from '../../core/message.ts';
 import type { Adapter } from '../contract.ts';
 import { menuCommands } from './menu.ts';
+import { telegramOptions } from './options.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
 import { message, never, openAccount, runAccount, toChat } from '../../../test/support/telegram-account.ts';
@@ -211,10 +212,12 @@ describe('the command menu', () => {
     assert.deepEqual(simulator.commands(), [{ command: 'reload_mcp', description: 'Reload' }, { command: 'stop', description: 'stop' }]);
   });
 
-  it('keeps the first of two equal names, at most a hundred, and cuts long ones', () => {
+  it('keeps the first of two equal names, as many as wanted, and cuts long ones', () => {
+    const { command_menu: order } = telegramOptions.parse(simulator.options);
     const many = Array.from({ length: 120 }, (_, index) => ({ name: `c${index}`, description: 'd' }));
-    assert.equal(menuCommands(many).length, 100);
-    const cut = menuCommands([{ name: 'x'.repeat(40), description: 'y'.repeat(300) }, { name: 'a-b', description: '1' }, { name: 'a_b', description: '2' }, { name: '日本', description: '3' }]);
+    assert.equal(menuCommands(many, order).length, 60);
+    assert.deepEqual(menuCommands(many, { ...order, max_commands: 2, priority: ['/c7', 'c9'] }).map(({ command }) => command), ['c7', 'c9']);
+    const cut = menuCommands([{ name: 'x'.repeat(40), description: 'y'.repeat(300) }, { name: 'a-b', description: '1' }, { name: 'a_b', description: '2' }, { name: '日本', description: '3' }], order);
     assert.deepEqual(cut.map(({ command, description }) => [command.length, description.length]), [[32, 256], [3, 1]]);
   });
 });

@@ -95,7 +95,7 @@ const open = async ({ account, options, log, data }: AdapterContext<TelegramOpti
     choices: newChoices(api),
     media: newMedia(api),
     threads: newThreads(api, log),
-    menu: newMenu(api),
+    menu: newMenu(api, options.command_menu),
     ...(options.reactions && { reactions: newReactions(api) }),
     ...(webhook !== undefined && { webhook: webhook.webhook }),
   };
@@ -106,6 +106,9 @@ export const telegram: Platform<TelegramOptions> = {
   label: 'Telegram',
   options: telegramOptions,
   limits: { text: 4096, measure: measureTelegram, clientSplitsAt, editIntervalMs: 1000 },
+  // People have positive ids, groups and channels negative ones.
+  chatTypeOf: (chatId) => (chatId.startsWith('-') ? 'group' : 'dm'),
+  display: { tier: 'high', quietTools: true },
   hints:
     'You are writing in Telegram. Bold, italic, strikethrough, spoilers, links, inline code, code blocks and quotes are shown; ' +
     'headings and tables are not, so write them as bold lines and short lists. Keep messages short: people read them on a phone.',

@@ -1,24 +1,20 @@
 import type { CommandMenu } from '../contract.ts';
+import { clampEntries, menuName, orderMenu } from '../menu-names.ts';
 import type { TelegramApi } from './api.ts';
+import type { TelegramOptions } from './options.ts';
 
-const maxCommands = 100;
-const maxName = 32;
 const maxDescription = 256;
 
 type Commands = Parameters<CommandMenu['publish']>[0];
 
-/** Names as Telegram allows them: lower case, `_` for `-`, at most 32 letters; of two that become the same the first stays. */
-export const menuCommands = (commands: Commands): readonly { command: string; description: string }[] => {
-  const menu = new Map<string, string>();
-  for (const { name, description } of commands) {
-    const command = name.toLowerCase().replaceAll('-', '_').replace(/[^a-z0-9_]/g, '').slice(0, maxName);
-    if (command !== '' && !menu.has(command)) menu.set(command, description.toWellFormed().slice(0, maxDescription).toWellFormed() || command);
-  }
-  return [...menu].slice(0, maxCommands).map(([command, description]) => ({ command, description }));
+/** What Telegram shows: names as it allows them, in the order the owner wants. */
+export const menuCommands = (commands: Commands, order: TelegramOptions['command_menu']): readonly { command: string; description: string }[] => {
+  const named = commands.map((command) => ({ ...command, name: menuName(command.name) }));
+  return orderMenu(clampEntries(named), order).map(({ name, description }) => ({ command: name, description: description.toWellFormed().slice(0, maxDescription).toWellFormed() || name }));
 };
 
-export const newMenu = (api: TelegramApi): CommandMenu => ({
+export const newMenu = (api: TelegramApi, order: TelegramOptions['command_menu']): CommandMenu => ({
   async publish(commands, signal) {
-    await api.repeatable('account', signal, (raw, s) => raw.setMyCommands({ commands: menuCommands(commands) }, s));
+    await api.repeatable('account', signal, (raw, s) => raw.setMyCommands({ commands: menuCommands(commands, order) }, s));
   },
 });

@@ -44,6 +44,14 @@ export const telegramOptions = z
     exclusive_bot_mentions: z.boolean().default(true).meta({ description: 'Stay silent in a group when other bots are named and this one is not' }),
     disable_link_previews: z.boolean().default(false).meta({ description: 'Send links without a preview' }),
     reactions: z.boolean().default(false).meta({ env: 'TELEGRAM_REACTIONS', description: 'Let the gateway react to messages' }),
+    command_menu: z
+      .object({
+        max_commands: z.int().min(1).max(100).default(60).meta({ description: 'How many commands the menu shows' }),
+        priority_mode: z.enum(['prepend', 'append', 'replace']).default('prepend').meta({ description: 'Where the commands named in `priority` stand: first, last, or alone' }),
+        priority: z.array(z.string().trim().min(1)).default([]).meta({ description: 'Commands to move in the menu' }),
+      })
+      .prefault({})
+      .meta({ description: 'The menu of commands beside the text field' }),
     poll_timeout_seconds: z.number().int().min(1).max(50).default(30).meta({ description: 'How long Telegram may hold an empty poll' }),
     request_timeout_seconds: z.number().int().min(1).max(300).default(20).meta({ description: 'How long a call may stay silent' }),
   })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../lib/clock.ts';
 import type { Adapter, AdapterContext, Platform } from '../contract.ts';
 import { journalEdits, liveChoices, liveTyping, sendToJournal } from '../journal-sending.ts';
@@ -58,9 +59,12 @@ export const web: Platform<WebOptions> = {
   label: 'Web page',
   options: webOptions,
   limits: { text: maxTextLength, measure: (markdown) => markdown.length, editIntervalMs: 60 },
+  newChatId: () => randomBytes(6).toString('hex'),
+  display: { tier: 'high' },
   hints: 'The person reads in a web page that renders markdown: headings, lists, tables, links and fenced code with a language all look right. Images and files are shown inline.',
   asyncDelivery: true,
   authenticatesSenders: true,
+  surface: 'page',
   alwaysOn: true,
   credential: () => undefined,
   open,

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { ConfigError } from '../../../core/errors.ts';
+import type { Dialect } from '../../approvals/shell/call.ts';
+import { findProgram } from './find-program.ts';
+import type { TerminalSettings } from './options.ts';
+import { bubblewrapArgs, dockerArgs, readFolders } from './sandbox.ts';
+import type { Launch } from './sandbox.ts';
+
+const run = promisify(execFile);
+
+/** Where commands run. */
+export interface Backend {
+  /** The shell, as it is named where commands run. */
+  readonly shell: string;
+  readonly dialect: Dialect;
+  /** It can reach nothing of the machine but a folder of its own. */
+  readonly isolated: boolean;
+  /** How to start a program there. */
+  launch(program: readonly [string, ...string[]], at: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }): Launch;
+}
+
+export interface BackendDeps {
+  readonly settings: TerminalSettings;
+  /** The folder of the agent; made when it is missing. */
+  readonly workspace: string;
+  readonly userHome: string;
+  /** Of the gateway, to find programs by. */
+  readonly path: string;
+}
+
+const local = async (path: string): Promise<Backend> => {
+  const bash = await findProgram('bash', path);
+  const shell = bash ?? (await findProgram('sh', path));
+  if (shell === undefined) throw new ConfigError('terminal: neither bash nor sh was found in PATH. Install one of them, or turn the terminal off.');
+  return { shell, dialect: bash === undefined ? 'posix' : 'bash', isolated: false, launch: (argv, { cwd, env }) => ({ argv, cwd, env }) };
+};
+
+/** The last line of what a program complained about. */
+const complaint = (error: unknown): string => {
+  const text = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : String(error);
+  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+};
+
+const mustRun = async (program: string, args: readonly string[], fix: string): Promise<void> => {
+  try {
+    await run(program, [...args], { timeout: 20_000 });
+  } catch (error) {
+    throw new ConfigError(`${fix} (${complaint(error)})`, { cause: error });
+  }
+};
+
+const bubblewrap = async ({ settings, workspace, userHome, path }: BackendDeps): Promise<Backend> => {
+  const program = await findProgram('bwrap', path);
+  if (program === undefined) throw new ConfigError('terminal.backend is bubblewrap, but bwrap was not found. Install it (for example `apt install bubblewrap`), or set terminal.backend to local.');
+  const inside = await local(path);
+  const folders = readFolders(settings.container_folders, userHome);
+  const launch: Backend['launch'] = (argv, { cwd, env }) => ({ argv: [program, ...bubblewrapArgs(argv, { cwd, env, workspace, folders, name: '' }, settings)], cwd: workspace, env: {} });
+  const [first, ...rest] = launch([inside.shell, '-c', ':'], { cwd: workspace, env: { PATH: path } }).argv;
+  await mustRun(first, rest, 'terminal.backend is bubblewrap, but a sandbox cannot be started here. Allow unprivileged user namespaces, or set terminal.backend to local.');
+  return { ...inside, isolated: folders.every((folder) => !folder.writable), launch };
+};
+
+const docker = async ({ settings, workspace, userHome, path }: BackendDeps): Promise<Backend> => {
+  const program = await findProgram('docker', path);
+  if (program === undefined) throw new ConfigError('terminal.backend is docker, but docker was not found. Install it, or set terminal.backend to local.');
+  await mustRun(program, ['version', '--format', '{{.Server.Version}}'], 'terminal.backend is docker, but its daemon cannot be reached. Start it and let this user use it, or set terminal.backend to local.');
+  const folders = readFolders(settings.container_folders, userHome);
+  return {
+    shell: 'sh',
+    dialect: 'posix',
+    isolated: folders.every((folder) => !folder.writable),
+    launch(argv, { cwd, env }) {
+      const name = `hermes-${randomBytes(6).toString('hex')}`;
+      // The client needs its own settings to reach the daemon; the container gets only `env`.
+      const own = { PATH: path, HOME: userHome };
+      return { argv: [program, ...dockerArgs(argv, { cwd, env, workspace, folders, name }, settings)], cwd: workspace, env: own, cleanup: [program, 'kill', name] };
+    },
+  };
+};
+
+/** Finds out what the chosen backend needs and whether it works here; a `ConfigError` names the fix. */
+export const openBackend = async (deps: BackendDeps): Promise<Backend> => {
+  await mkdir(deps.workspace, { recursive: true, mode: 0o700 });
+  switch (deps.settings.backend) {
+    case 'local':
+      return local(deps.path);
+    case 'bubblewrap':
+      return bubblewrap(deps);
+    case 'docker':
+      return docker(deps);
+    default:
+      throw deps.settings.backend satisfies never;
+  }
+};

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AccountConfig } from '../config/read-accounts.ts';
+import { PlatformError } from '../core/errors.ts';
+import type { PlatformErrorCode } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
+import type { AccountData, Identity, Platform } from '../platforms/contract.ts';
+import { accountData } from '../store/account-data.ts';
+import { openStore } from '../store/open.ts';
+import { withinTime } from './within-time.ts';
+
+export type CheckedAccount =
+  | { readonly ok: true; readonly identity: Identity }
+  | { readonly ok: false; readonly code: PlatformErrorCode; /** What the platform said, without a credential. */ readonly detail: string; readonly fix: string };
+
+export interface AccountCheck {
+  readonly platform: Platform;
+  readonly account: AccountConfig;
+  readonly timeoutMs: number;
+  redact(text: string): string;
+  /** What the account has kept so far; it is read and never changed. */
+  readonly kept?: Pick<AccountData, 'get' | 'list'>;
+}
+
+const fixes: Readonly<Partial<Record<PlatformErrorCode, string>>> = {
+  bad_credential: 'Get a new credential from the platform and run: hermes setup platform',
+  conflict: 'Another program uses this credential. Stop it, or make a bot of its own for this gateway',
+  unavailable: 'Check the network, a proxy, and the address in the settings of the platform',
+  forbidden: 'The platform has blocked this account or its rights are missing',
+  rate_limited: 'The platform asks for patience. Try again later',
+};
+
+/** What is kept stays as it is; whatever the adapter writes goes into a store that is thrown away. */
+const overlay = (scratch: AccountData, kept: AccountCheck['kept']): AccountData =>
+  kept === undefined
+    ? scratch
+    : {
+        ...scratch,
+        get: async (key) => (await scratch.get(key)) ?? kept.get(key),
+        list: async (prefix) => [...new Map([...(await kept.list(prefix)), ...(await scratch.list(prefix))].map((entry) => [entry.key, entry])).values()],
+      };
+
+const failure = (check: AccountCheck, error: unknown): CheckedAccount => {
+  const known = error instanceof PlatformError ? error : new PlatformError('unavailable', error instanceof Error ? error.message : String(error), { cause: error });
+  return { ok: false, code: known.code, detail: check.redact(known.message), fix: fixes[known.code] ?? `See docs/platforms/${check.platform.name}.md` };
+};
+
+/** Asks the platform who we are, as the gateway does before it connects. Nothing of the home is touched; rejects only when the caller aborts. */
+export const checkAccount = async (check: AccountCheck, signal: AbortSignal): Promise<CheckedAccount> => {
+  const { platform, account } = check;
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-check-'));
+  const store = await openStore({ path: join(folder, 'check.db'), clock: systemClock, log: silentLogger, checkIntegrity: false });
+  try {
+    const data = overlay(accountData(store, account.account), check.kept);
+    const identity = await withinTime(check.timeoutMs, signal, async (inTime) => {
+      const adapter = await platform.open({ account: account.account, options: account.options, log: silentLogger, data, home: folder, mediaFolder: folder });
+      return adapter.identify(inTime);
+    });
+    return { ok: true, identity };
+  } catch (error) {
+    signal.throwIfAborted();
+    return failure(check, error);
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+};

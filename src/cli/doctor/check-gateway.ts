@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError } from '../../core/errors.ts';
+import { checkExposure } from '../../http/server.ts';
+import type { HttpOptions } from '../../http/options.ts';
+import { probeSocket } from '../chat/probe-socket.ts';
+import { span } from '../environment.ts';
+import { withinTime } from '../within-time.ts';
+import type { Examination } from './examination.ts';
+import { broken, ok, skipped, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+const answerMs = 2_000;
+
+type Held =
+  | { readonly by: 'nobody' }
+  | { readonly by: 'gateway'; readonly version: string; readonly uptimeMs: number }
+  /** It answers otherwise, or not at all. */
+  | { readonly by: 'stranger' };
+
+const codeOf = (error: unknown): string | undefined => {
+  for (let at = error; at instanceof Error; at = at.cause) if ('code' in at && typeof at.code === 'string') return at.code;
+  return undefined;
+};
+
+const baseUrl = ({ host, port }: HttpOptions): string => {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+};
+
+/** Who listens at the port of the page. */
+const holderOf = async (http: HttpOptions, signal: AbortSignal): Promise<Held> => {
+  try {
+    const answer = await withinTime(answerMs, signal, async (inTime) => (await fetch(`${baseUrl(http)}/health`, { signal: inTime, redirect: 'error' })).json() as Promise<Record<string, unknown>>);
+    const { status, version, uptime_s: uptime } = answer;
+    return status === 'ok' && typeof version === 'string' && typeof uptime === 'number' ? { by: 'gateway', version, uptimeMs: uptime * 1000 } : { by: 'stranger' };
+  } catch (error) {
+    signal.throwIfAborted();
+    return codeOf(error) === 'ECONNREFUSED' ? { by: 'nobody' } : { by: 'stranger' };
+  }
+};
+
+const pidOf = async (home: string): Promise<string | undefined> => {
+  try {
+    return (await readFile(join(home, 'gateway.pid'), 'utf8')).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+const doorFindings = async (examined: Examination, http: HttpOptions, signal: AbortSignal): Promise<readonly Finding[]> => {
+  if (http.port === 0) return [ok('The page takes any free port')];
+  const held = await holderOf(http, signal);
+  const where = `Port ${http.port} on ${http.host}`;
+  const elsewhere = 'Stop it, or set http.port to another number: hermes config set http.port 8643';
+  const isOurs = examined.isRunning && (await pidOf(examined.home)) !== undefined;
+  switch (held.by) {
+    case 'nobody':
+      return [isOurs ? broken(`The gateway runs, but nothing answers at ${baseUrl(http)}`, 'Restart the gateway; its log says why') : ok(`${where} is free`)];
+    case 'stranger':
+      return [broken(`${where} is held by another program`, elsewhere)];
+    case 'gateway':
+      if (!isOurs) return [broken(`${where} is held by a gateway with another home`, elsewhere)];
+      return [
+        ok(`The page answers at ${baseUrl(http)}, for ${span(held.uptimeMs)} now`),
+        ...(held.version === examined.terminal.version ? [] : [warning(`The gateway runs version ${held.version}, and this is ${examined.terminal.version}`, 'Restart the gateway')]),
+      ];
+    default:
+      throw held satisfies never;
+  }
+};
+
+const socketFindings = async (examined: Examination, signal: AbortSignal): Promise<readonly Finding[]> => {
+  const probed = examined.isRunning && examined.config !== undefined ? await probeSocket(examined.home, examined.config, signal) : undefined;
+  if (probed === undefined) return [];
+  return [probed.answers ? ok('Terminals can attach to it') : broken(`The gateway runs, but its socket ${probed.path} does not answer (${probed.reason})`, 'Restart the gateway')];
+};
+
+const exposure = (http: HttpOptions): readonly Finding[] => {
+  try {
+    checkExposure(http);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return [broken(error.message, 'hermes config set http.token with at least 16 characters')];
+    throw error;
+  }
+};
+
+/** Whether a gateway runs in the home, and who has its port. */
+export const checkGateway = async (examined: Examination, signal: AbortSignal): Promise<readonly Finding[]> => {
+  if (examined.config === undefined) return [skipped('The configuration cannot be used')];
+  const { http } = examined.config.sections;
+  const pid = await pidOf(examined.home);
+  const state = !examined.isRunning ? warning('The gateway does not run', 'hermes gateway run') : ok(pid === undefined ? 'An open terminal chat hosts the gateway' : `The gateway runs (process ${pid})`);
+  const [door, socket] = await Promise.all([doorFindings(examined, http, signal), socketFindings(examined, signal)]);
+  return [state, ...exposure(http), ...door, ...socket];
+};

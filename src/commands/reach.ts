@@ -1,0 +1,27 @@
+import type { AgentMemory } from '../agent/memory/agent-memory.ts';
+
+/** What people may see and decide of a memory. */
+export type MemoryReach = Pick<AgentMemory, 'entries' | 'change' | 'status'>;
+
+/**
+ * What a command can reach beyond the store, lent by the gateway. What answers at once may be used in `run`; what answers with a promise
+ * belongs into `after`. A field is optional where not every gateway can offer it. A command that needs more adds a field here.
+ */
+export interface Reach {
+  /** Where files that are sent to chats lie. */
+  readonly mediaFolder: string;
+  /** Takes secrets out of a text. */
+  redact(text: string): string;
+  /** What a process that a command starts may know of our environment: no secrets. */
+  childEnvironment(): Readonly<Record<string, string>>;
+  /** Whether files can be sent by this account. */
+  sendsFiles(account: string): boolean;
+  /** Ends this gateway in order and starts it again; absent where nobody would start it. */
+  readonly restart?: () => void;
+  /** Writes a setting into config.yaml; answers what was wrong with it. Absent where the files are not this process's to write. */
+  readonly changeSetting?: (path: string, value: string) => Promise<string | undefined>;
+  /** Names of the models that the configured provider offers; none where it has no list. */
+  listModels(signal: AbortSignal): Promise<readonly string[]>;
+  /** What an agent keeps beyond its conversations; absent where it keeps nothing. */
+  readonly memory?: (agent: string) => MemoryReach | undefined;
+}

@@ -1,0 +1,70 @@
+import type { ChatType, Target } from '../../core/message.ts';
+import { parseTarget, printTarget } from '../../core/target.ts';
+import type { Platform } from '../../platforms/contract.ts';
+import { findHome } from '../../store/homes.ts';
+import { knownTarget } from '../../store/sessions.ts';
+import type { Reading } from '../../store/store.ts';
+import type { AccountOptions } from '../../platforms/account-options.ts';
+
+/** Why a conversation cannot be moved, in words for whoever asked. */
+export class HandoffRefused extends Error {}
+
+export interface DestinationDeps {
+  platforms(): readonly Platform[];
+  account(name: string): { readonly platform: Platform; readonly common: AccountOptions } | undefined;
+}
+
+/** What is known about a chat that has only been written down: people have spoken there, or its id says it. */
+const chatTypeOf = async (db: Reading, platform: Platform, chat: { account: string; chatId: string }): Promise<ChatType> =>
+  (await knownTarget(db, chat))?.chatType ?? platform.chatTypeOf?.(chat.chatId) ?? 'dm';
+
+/** The chat of an account that gets what nobody asked for: chosen in the chat itself, or in the configuration. */
+export const homeOf = async (db: Reading, deps: DestinationDeps, account: string): Promise<Target | undefined> => {
+  const known = deps.account(account);
+  const chosen = await findHome(db, account);
+  if (chosen !== undefined) return chosen.target;
+  const home = known?.common.home_channel;
+  if (known === undefined || home === undefined) return undefined;
+  return {
+    account,
+    chatId: home.chat_id,
+    chatType: await chatTypeOf(db, known.platform, { account, chatId: home.chat_id }),
+    ...(home.thread_id !== undefined && { threadId: home.thread_id }),
+  };
+};
+
+const refuse = (reason: string): never => {
+  throw new HandoffRefused(reason);
+};
+
+/** The chat that a person means by `telegram`, `telegram:-100123:7` or `terminal`. Throws `HandoffRefused` with the reason and the fix. */
+export const resolveDestination = async (db: Reading, deps: DestinationDeps, written: string): Promise<Target> => {
+  const wanted = written.trim().toLowerCase() === 'terminal' ? 'local' : written;
+  const platforms = deps.platforms();
+  const parsed = parseTarget(wanted, platforms);
+  switch (parsed.type) {
+    case 'unknown_platform':
+      return refuse(`there is no platform called ${JSON.stringify(parsed.platform)}; known are ${platforms.map(({ name }) => name).join(', ')}`);
+    case 'malformed':
+    case 'origin':
+      return refuse(`${JSON.stringify(written)} names no chat; write a platform, or platform:chat`);
+    case 'local':
+    case 'home': {
+      const account = parsed.type === 'local' ? 'local' : parsed.account;
+      if (deps.account(account) === undefined) return refuse(`platform '${account}' is not active in this gateway`);
+      const fresh = deps.account(account)?.platform.newChatId?.();
+      if (fresh !== undefined) return { account, chatId: fresh, chatType: 'dm' };
+      return (await homeOf(db, deps, account)) ?? refuse(`${account} has no home channel; send /sethome in the chat that should be it, or set platforms.${account}.home_channel`);
+    }
+    case 'chat': {
+      const known = deps.account(parsed.account);
+      if (known === undefined) return refuse(`platform '${parsed.account}' is not active in this gateway`);
+      const chatType = await chatTypeOf(db, known.platform, { account: parsed.account, chatId: parsed.chatId });
+      return { account: parsed.account, chatId: parsed.chatId, chatType, ...(parsed.threadId !== undefined && { threadId: parsed.threadId }) };
+    }
+    case 'name':
+      return refuse(`${printTarget(parsed)} names no chat by its id`);
+    default:
+      throw parsed satisfies never;
+  }
+};

@@ -1,0 +1,39 @@
+import { homedir } from 'node:os';
+import { addressOf } from '../agent/models/create-provider.ts';
+import { listModels } from '../agent/models/list-models.ts';
+import type { Reach } from '../commands/reach.ts';
+import type { Adapter } from '../platforms/contract.ts';
+import type { GatewaySettings } from './settings.ts';
+
+export interface ReachOptions {
+  readonly mediaFolder: string;
+  redact(text: string): string;
+  settings(): GatewaySettings;
+  adapter(account: string): Adapter | undefined;
+  /** What whoever started the gateway can do for it. */
+  readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & { readonly childEnvironment?: Reach['childEnvironment'] };
+}
+
+/** Enough to find programs and to know whose they are. */
+const bareEnvironment = (): Readonly<Record<string, string>> => ({ PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: homedir(), LANG: 'C.UTF-8' });
+
+const listTimeoutMs = 15_000;
+
+/** The demo is one model and has no list. */
+const modelNames = async ({ model }: GatewaySettings, signal: AbortSignal): Promise<readonly string[]> => {
+  const { provider } = model;
+  if (provider === 'demo') return [];
+  const models = await listModels(addressOf({ ...model, provider }, model.endpoints), { fetch }, AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)]));
+  return models.map(({ id }) => id);
+};
+
+/** What this gateway lends to commands. */
+export const newReach = ({ mediaFolder, redact, settings, adapter, outside }: ReachOptions): Reach => ({
+  mediaFolder,
+  redact,
+  sendsFiles: (account) => adapter(account)?.media !== undefined,
+  listModels: (signal) => modelNames(settings(), signal),
+  childEnvironment: outside.childEnvironment ?? bareEnvironment,
+  ...(outside.restart !== undefined && { restart: outside.restart }),
+  ...(outside.changeSetting !== undefined && { changeSetting: outside.changeSetting }),
+});
