@@ -224,6 +224,7 @@ describe('a command that would lose something', { concurrency: true }, () => {
     await until(() => world.shown().some((text) => text.startsWith('✨ New conversation')), 'the new conversation');
     assert.equal(await ask(world, '/title'), 'This conversation is called “Fresh”.');
     assert.equal((await outboxRows(inside.store)).filter((row) => row.payload.includes('✨ New conversation')).length, 1);
+    assert.deepEqual((await inside.store.read((db) => db.q.selectFrom('questions').select('state').execute())).map(({ state }) => state), ['used']);
   });
 
   test('does nothing after a no, by word', async () => {
@@ -235,6 +236,18 @@ describe('a command that would lose something', { concurrency: true }, () => {
     await until(() => world.shown().some((text) => text.includes('➜ Cancel')), 'the question to be settled');
     assert.match(await ask(world, '/history'), /hello/);
     assert.ok(!world.shown().some((text) => text.startsWith('✨')));
+  });
+
+  test('never asks again once an admin has said so, and the configuration says why', async () => {
+    await using world = await newWorld(quiet);
+    await using _outside = await startOutside(world);
+    await ask(world, 'hello');
+    await ask(world, '/new');
+    await press(world, 'Yes, never ask again');
+    await until(() => world.shown().some((text) => text.startsWith('✨ New conversation')), 'the new conversation');
+    await until(async () => /destructive_slash_confirm["']?: false/.test(await readFile(join(world.home, 'config.yaml'), 'utf8')), 'the setting to be written');
+    await ask(world, 'hello');
+    await until(async () => (await ask(world, '/new')).startsWith('✨'), 'the setting to be taken over');
   });
 
   test('is still asked about after a restart of the process', async () => {

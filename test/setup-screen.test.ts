@@ -21,7 +21,7 @@ describe('the wizard on a screen', { concurrency: 3, timeout: 120_000, skip: noS
   test('leads from nothing to the first message, hides what is secret, and asks again for what was refused', async () => {
     await using outer = await newWorld();
     const world = fresh(outer, { OPENAI_API_KEY: modelKey, OPENAI_BASE_URL: outer.model.baseUrl });
-    using screen = openScreen({ ...world, home: outer.home }, { args: ['setup', '--set', 'http.port=0'], columns: 78, rows: 40 });
+    using screen = openScreen({ ...world, home: outer.home }, { args: ['setup', '--platform', 'telegram', '--set', 'http.port=0'], columns: 78, rows: 40 });
     await screen.sees('OPENAI_API_KEY is set');
     screen.press('Enter');
     await screen.sees('The name of the model');
@@ -29,8 +29,6 @@ describe('the wizard on a screen', { concurrency: 3, timeout: 120_000, skip: noS
     await screen.sees('Keep OPENAI_API_KEY in .env too');
     screen.press('Enter');
     await screen.sees(/sim-1 answers, after \d+ ms/);
-    await screen.sees('Where do you want to talk');
-    screen.press('Enter');
     await screen.sees('Bot token from @BotFather');
     type(screen, 'nonsense');
     await screen.sees('must look like 123456:ABC');
@@ -80,9 +78,9 @@ describe('the wizard on a screen', { concurrency: 3, timeout: 120_000, skip: noS
   test('asks line by line on a dumb terminal, without showing a key', async () => {
     await using outer = await newWorld();
     const world = fresh(outer);
-    using screen = openScreen({ ...world, home: outer.home }, { args: ['setup', 'platform'], env: { TERM: 'dumb' } });
+    using screen = openScreen({ ...world, home: outer.home }, { args: ['setup', 'platform'], columns: 120, env: { TERM: 'dumb' } });
     await screen.sees('Number or name [1]:');
-    screen.press('Enter');
+    type(screen, 'Telegram');
     await screen.sees('Bot token from @BotFather (not shown):');
     type(screen, '123456:a-token-that-is-not-shown');
     await screen.sees('more settings. Change any? [y/N]:');

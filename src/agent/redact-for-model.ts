@@ -12,7 +12,7 @@ const assignment = new RegExp(String.raw`^(\s{0,40}(?:export\s{1,4}|-\s{1,4})?["
 const inJson = new RegExp(String.raw`("${secretName}"\s{0,10}:\s{0,10}")(?:[^"\\\n]|\\.){8,4000}"`, 'gi');
 const inQuery = new RegExp(String.raw`([?&]${secretName}=)[^\s&#"'<>]{6,}`, 'gi');
 
-/** A name of something else, as in `key: process.env.KEY` or `token: ${TOKEN}`; nothing is gained by hiding it. */
+/** A name of something else, such as a variable; nothing is gained by hiding it. */
 const isReference = (value: string): boolean => /^(?:process\.env|os\.environ|env\.|\$)/.test(value) || /^[A-Za-z_.]+$/.test(value);
 
 /**

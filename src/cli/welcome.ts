@@ -1,12 +1,19 @@
-import { join } from 'node:path';
 import type { Logins } from '../http/logins.ts';
 import { platforms } from '../platforms/registry.ts';
 import { paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import type { Config } from './settings.ts';
 
-/** What is still to be set up, if anything. */
-const setupHint = (missing: readonly string[]): readonly string[] => (missing.length === 0 ? [] : [`${missing.join('\n')}`, '', '  hermes setup', '', 'asks for both, checks them and writes the configuration, also while this runs.', '']);
+/** What is still to be set up, and how. */
+const setupHint = ({ sections, accounts }: Config): readonly string[] => {
+  const hasMessenger = accounts.some(({ platform }) => platforms.find(({ name }) => name === platform)?.alwaysOn === false);
+  const missing = [
+    ...(sections.model.provider === 'demo' ? ['This is the built-in demo model, which only shows how things work.'] : []),
+    ...(hasMessenger ? [] : ['You can talk to it on the page and in the terminal so far.']),
+  ];
+  if (missing.length === 0) return [];
+  return [...missing, 'To connect a model or a messenger, in another terminal (this one takes it over while it runs):', '', '  hermes setup      (from a checkout: npm run -s hermes setup)', ''];
+};
 
 /** What a newcomer sees: where to go, and what to do next. */
 export const welcome = async (terminal: Terminal, at: { config: Config; home: string; url: string; logins: Logins }): Promise<void> => {
@@ -23,9 +30,8 @@ export const welcome = async (terminal: Terminal, at: { config: Config; home: st
     `  Model       ${sections.model.provider}${sections.model.default === undefined ? '' : ` / ${sections.model.default}`}`,
     `  Accounts    ${accounts.map(({ account }) => account).join(', ')}`,
     '',
-    ...(sections.model.provider === 'demo' ? [...modelHint(join(at.home, 'config.yaml')), ''] : []),
-    ...(accounts.some(({ platform }) => platforms.find(({ name }) => name === platform)?.alwaysOn === false) ? [] : [...platformHint(join(at.home, '.env')), '']),
-    'Changes to these files are taken over while it runs. Ctrl-C stops it; nothing is lost.',
+    ...setupHint(at.config),
+    'Changes to config.yaml and .env are taken over while it runs. Ctrl-C stops it; nothing is lost.',
     '',
   ];
   terminal.write(`${lines.join('\n')}\n`);

@@ -1,7 +1,20 @@
 import type { AgentMemory } from '../agent/memory/agent-memory.ts';
+import type { McpServers } from '../agent/tools/mcp/servers.ts';
+import type { SkillLibrary } from '../agent/tools/skills/skill-library.ts';
+import type { ToolGroup, ToolPlace } from '../agent/tools/toolsets.ts';
 
 /** What people may see and decide of a memory. */
 export type MemoryReach = Pick<AgentMemory, 'entries' | 'change' | 'status'>;
+
+/** The tools there are, and those that an agent has at a place. */
+export interface ToolsReach {
+  readonly all: readonly ToolGroup[];
+  readonly selected: readonly ToolGroup[];
+}
+
+export type SkillsReach = Pick<SkillLibrary, 'shelf' | 'find' | 'reload'>;
+
+export type McpReach = Pick<McpServers, 'report' | 'reconnect'>;
 
 /**
  * What a command can reach beyond the store, lent by the gateway. What answers at once may be used in `run`; what answers with a promise
@@ -24,4 +37,8 @@ export interface Reach {
   listModels(signal: AbortSignal): Promise<readonly string[]>;
   /** What an agent keeps beyond its conversations; absent where it keeps nothing. */
   readonly memory?: (agent: string) => MemoryReach | undefined;
+  /** Absent where another program is the agent. */
+  readonly tools?: (place: ToolPlace) => ToolsReach;
+  readonly skills?: (agent: string) => SkillsReach | undefined;
+  readonly mcp?: McpReach;
 }

@@ -73,7 +73,7 @@ export class McpServer {
   /** Connects anew, now. */
   reconnect(): void {
     this.#failures = 0;
-    if (this.#connection === undefined) this.#wake();
+    if (this.#connection === undefined) this.#begin();
     else this.#inBackground(this.#drop(this.#connection, 'it was told to connect anew'));
   }
 
@@ -107,10 +107,7 @@ export class McpServer {
   async #connected(signal: AbortSignal): Promise<Connection> {
     const { clock, options } = this.#deps;
     const untilMs = clock.now() + options.connect_timeout * 1000;
-    if (this.#status.state === 'resting' || this.#status.state === 'login') {
-      this.#enter({ state: 'connecting' });
-      this.#wake();
-    }
+    if (this.#status.state === 'resting' || this.#status.state === 'login') this.#begin();
     for (;;) {
       signal.throwIfAborted();
       if (this.#connection !== undefined) return this.#connection;
@@ -237,7 +234,9 @@ export class McpServer {
     before.abort();
   }
 
-  #wake(): void {
+  /** Does not wait any longer with connecting. */
+  #begin(): void {
+    this.#enter({ state: 'connecting' });
     const before = this.#woken;
     this.#woken = new AbortController();
     before.abort();

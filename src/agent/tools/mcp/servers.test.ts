@@ -268,6 +268,9 @@ test('reconnecting and new settings take effect without a restart', async () => 
   await using bench = await newBench();
   await bench.configure({ it: { command: '/nowhere/at-all' } });
   await bench.reach('it', 'waiting');
+  bench.servers.reconnect();
+  assert.equal(bench.state('it'), 'connecting');
+  await bench.reach('it', 'waiting');
   await bench.configure({ it: scriptedCommand() });
   await bench.reach('it', 'ready');
   bench.servers.reconnect();

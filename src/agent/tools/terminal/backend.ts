@@ -6,6 +6,8 @@ import { ConfigError } from '../../../core/errors.ts';
 import type { Dialect } from '../../approvals/shell/call.ts';
 import { findProgram } from './find-program.ts';
 import type { TerminalSettings } from './options.ts';
+import { findTerminal } from './pty.ts';
+import type { WithTerminal } from './pty.ts';
 import { bubblewrapArgs, dockerArgs, readFolders } from './sandbox.ts';
 import type { Launch } from './sandbox.ts';
 
@@ -18,6 +20,8 @@ export interface Backend {
   readonly dialect: Dialect;
   /** It can reach nothing of the machine but a folder of its own. */
   readonly isolated: boolean;
+  /** Gives a program a terminal there, where that can be done. */
+  readonly terminal: WithTerminal | undefined;
   /** How to start a program there. */
   launch(program: readonly [string, ...string[]], at: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }): Launch;
 }
@@ -35,7 +39,7 @@ const local = async (path: string): Promise<Backend> => {
   const bash = await findProgram('bash', path);
   const shell = bash ?? (await findProgram('sh', path));
   if (shell === undefined) throw new ConfigError('terminal: neither bash nor sh was found in PATH. Install one of them, or turn the terminal off.');
-  return { shell, dialect: bash === undefined ? 'posix' : 'bash', isolated: false, launch: (argv, { cwd, env }) => ({ argv, cwd, env }) };
+  return { shell, dialect: bash === undefined ? 'posix' : 'bash', isolated: false, terminal: await findTerminal(path), launch: (argv, { cwd, env }) => ({ argv, cwd, env }) };
 };
 
 /** The last line of what a program complained about. */
@@ -71,6 +75,7 @@ const docker = async ({ settings, workspace, userHome, path }: BackendDeps): Pro
   return {
     shell: 'sh',
     dialect: 'posix',
+    terminal: undefined,
     isolated: folders.every((folder) => !folder.writable),
     launch(argv, { cwd, env }) {
       const name = `hermes-${randomBytes(6).toString('hex')}`;

@@ -37,6 +37,8 @@ export interface BackgroundProcess extends ProcessFacts {
   stdin: Writable | undefined;
   /** Settles when its end is known and told; only of one that this gateway has started. */
   ended: Promise<void>;
+  /** Settles when the last look at it is over. */
+  looked: Promise<void>;
   end: ProcessEnd | undefined;
   /** How much of the output the model has polled. */
   polledBytes: number;
@@ -59,6 +61,7 @@ export const newProcess = (facts: ProcessFacts & { readonly notify: boolean; rea
     watch: facts.watch,
     stdin: undefined,
     ended: Promise.resolve(),
+    looked: Promise.resolve(),
     end: undefined,
     polledBytes: 0,
     get owes() {

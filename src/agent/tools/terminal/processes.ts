@@ -63,6 +63,8 @@ export class Processes {
   readonly #breaker = newHitBreaker();
   #stopping = new AbortController();
   #watching: Promise<void> = Promise.resolve();
+  /** Ends that are being told in this moment. */
+  readonly #ending = new Set<Promise<void>>();
 
   constructor(deps: ProcessesDeps) {
     this.#deps = deps;
@@ -81,6 +83,7 @@ export class Processes {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#watching;
+    await Promise.all(this.#ending);
     for (const each of this.#all.values()) each.stdin?.destroy();
     this.#all.clear();
   }
@@ -101,9 +104,7 @@ export class Processes {
     fresh.stdin.on('error', (error) => this.#deps.log.debug({ err: error, process: id }, 'process.input_failed'));
     this.#all.set(id, fresh);
     const { signal } = this.#stopping;
-    fresh.ended = started.ended.then(async (code) => {
-      if (!signal.aborted) await this.#end(fresh, code, 'ended');
-    }).catch((error: unknown) => this.#deps.log.error({ err: error, process: id }, 'process.end_failed'));
+    fresh.ended = started.ended.then((code) => (signal.aborted ? undefined : this.#followEnd(fresh, code)));
     return fresh;
   }
 
@@ -207,6 +208,14 @@ export class Processes {
     await this.#look(process);
   }
 
+  /** Never rejects: what could not be told now is told by a later look. */
+  async #followEnd(process: BackgroundProcess, exitCode: number): Promise<void> {
+    const work = this.#end(process, exitCode, 'ended').catch((error: unknown) => this.#deps.log.error({ err: error, process: process.id }, 'process.end_failed'));
+    this.#ending.add(work);
+    await work;
+    this.#ending.delete(work);
+  }
+
   /** Tells what is owed about a process that has ended. */
   async #tellEnd(process: BackgroundProcess): Promise<void> {
     const { end, id, command, sessionId, wasAway } = process;
@@ -218,7 +227,14 @@ export class Processes {
     await this.#deps.store.write((tx) => changeProcess(tx, id, { notify: false }));
   }
 
-  async #look(process: BackgroundProcess): Promise<void> {
+  /** One look at a time, so that nothing is told twice. */
+  #look(process: BackgroundProcess): Promise<void> {
+    const look = process.looked.then(() => this.#lookNow(process));
+    process.looked = Promise.allSettled([look]).then(() => undefined);
+    return look;
+  }
+
+  async #lookNow(process: BackgroundProcess): Promise<void> {
     if (process.watch !== undefined) {
       const { store, clock, notify, redact } = this.#deps;
       await scanOutput(process, {
@@ -243,7 +259,7 @@ export class Processes {
 
   async #watch(signal: AbortSignal): Promise<void> {
     do {
-      for (const process of [...this.#all.values()]) {
+      for (const process of this.#all.values()) {
         try {
           await this.#tick(process);
         } catch (error) {

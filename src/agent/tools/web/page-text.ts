@@ -12,7 +12,7 @@ export interface PageText {
 type PageKind = 'html' | 'text' | 'pdf' | 'image' | 'binary';
 
 const maxHtmlChars = 3_000_000;
-const timeoutMs = 15_000;
+const timeoutMs = 8000;
 const heapMb = 384;
 
 const startsWith = (bytes: Uint8Array, text: string): boolean => Buffer.from(bytes.subarray(0, text.length)).toString('latin1') === text;
@@ -46,7 +46,7 @@ export const decodePage = ({ contentType, bytes }: Pick<Page, 'contentType' | 'b
   return (decoderOf(said ?? inPage ?? 'utf-8') ?? new TextDecoder()).decode(bytes);
 };
 
-/** In a thread of its own: some pages are made to be slow, and none may hold up the others. */
+/** In a thread of its own: some pages are made to be slow, and none may hold up the others. The last thing it said is the best it had. */
 const readable = async (request: ReadableRequest, clock: Clock, signal: AbortSignal): Promise<ReadablePage> => {
   let page: ReadablePage | undefined;
   const task = { module: moduleBeside(import.meta.url, 'readable-worker'), data: request, timeoutMs, heapMb, clock, onMessage: (message: ReadablePage) => void (page = message) };

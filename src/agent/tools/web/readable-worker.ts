@@ -18,6 +18,9 @@ export interface ReadablePage {
 /** Elements that say nothing to a reader. */
 const noise = 'script, style, noscript, template, svg, iframe, object, embed, form, button, input, select, textarea, dialog, [hidden], [aria-hidden="true"]';
 
+/** In a larger page no article is looked for. */
+const maxElements = 30_000;
+
 const absolute = (address: string | null, base: string): string | undefined => {
   const url = address === null ? null : URL.parse(address, base);
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined;
@@ -46,32 +49,45 @@ const newTurndown = (base: string): TurndownService => {
     filter: 'tr',
     replacement: (content, node) => {
       const heads = (node as Element).querySelectorAll('th').length;
-      return `\n|${content}${heads > 0 && (node as Element).querySelector('td') === null ? `\n|${' --- |'.repeat(heads)}` : ''}`;
+      return `\n|${content}${heads > 0 && (node as Element).querySelectorAll('td').length === 0 ? `\n|${' --- |'.repeat(heads)}` : ''}`;
     },
   });
   turndown.addRule('table', { filter: ['table', 'thead', 'tbody', 'tfoot'], replacement: (content, node) => ((node as Element).nodeName === 'TABLE' ? `\n\n${content.trim()}\n\n` : content) });
   return turndown;
 };
 
-const wholeBody = (html: string): string => {
-  const { document } = parseHTML(html);
+/** The parser makes no body of its own for a piece of HTML. */
+const parse = (html: string): Document => parseHTML(/<body[\s>]/i.test(html) ? html : `<!doctype html><html><body>${html}</body></html>`).document;
+
+/** A page without what says nothing to a reader. */
+const cleanPage = (html: string): { readonly title: string | undefined; readonly body: HTMLElement } => {
+  const document = parse(html);
+  const title = document.querySelector('title')?.textContent?.trim();
   for (const element of document.querySelectorAll(noise)) element.remove();
-  return document.body?.innerHTML ?? document.documentElement?.innerHTML ?? '';
+  return { title: title === '' ? undefined : title, body: document.body };
 };
 
-/** The article of a page if it has one that says most of what the page says, otherwise the whole page. */
-const convert = ({ html, url }: ReadableRequest): ReadablePage => {
+const plainText = (body: HTMLElement): string => (body.textContent ?? '').replaceAll(/[^\S\n]+/g, ' ').replaceAll(/ ?\n[ \n]*/g, '\n').trim();
+
+/** The article of a page, if it has one that says a good part of what the page says. */
+const articleOf = (html: string, whole: ReadablePage, turndown: TurndownService): ReadablePage | undefined => {
+  const article = new Readability(parse(html), { charThreshold: 250, maxElemsToParse: maxElements }).parse();
+  const markdown = article?.content ? turndown.turndown(article.content).trim() : '';
+  return markdown.length >= 200 || markdown.length * 2 >= whole.markdown.length ? { title: article?.title?.trim() || whole.title, markdown } : undefined;
+};
+
+/** Says what it has as soon as it has it, from plain text to the article alone: the better things can take too long, or more than there is. */
+const convert = ({ html, url }: ReadableRequest, say: (page: ReadablePage) => void): void => {
   const turndown = newTurndown(url);
-  const { document } = parseHTML(html);
-  const title = document.title.trim();
-  const whole = turndown.turndown(wholeBody(html));
-  const article = new Readability(document, { charThreshold: 250 }).parse();
-  const markdown = article?.content ? turndown.turndown(article.content) : '';
-  const named = article?.title?.trim() || title;
-  return { title: named === '' ? undefined : named, markdown: (markdown.length >= 200 || markdown.length * 2 >= whole.length ? markdown : whole).trim() };
+  const { title, body } = cleanPage(html);
+  say({ title, markdown: plainText(body) });
+  const whole = { title, markdown: turndown.turndown(body).trim() };
+  say(whole);
+  const article = articleOf(html, whole, turndown);
+  if (article !== undefined) say(article);
 };
 
 if (parentPort !== null) {
-  const page = convert(workerData as ReadableRequest);
-  parentPort.postMessage(page);
+  const port = parentPort;
+  convert(workerData as ReadableRequest, (page) => port.postMessage(page));
 }
