@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLogger } from '../src/lib/logger.ts';
-import { loadContext } from '../src/sessions/load-context.ts';
+import { readContext } from '../src/sessions/load-context.ts';
+import { archiveMessages } from '../src/store/archive.ts';
+import { insertCompression } from '../src/store/compressions.ts';
 import { openStore } from '../src/store/open.ts';
 import { createSession } from '../src/store/sessions.ts';
 import type { Store } from '../src/store/store.ts';
-import { appendMessage } from '../src/store/transcripts.ts';
+import { appendMessage, newestSketches } from '../src/store/transcripts.ts';
 import { median } from './quantile.ts';
 
 export interface ContextPlan {
@@ -24,6 +26,8 @@ export interface ContextResult {
 }
 
 const batch = 1000;
+/** Messages that stand word for word when a conversation has just been summarised and has gone on for a while. */
+const kept = 100;
 const sentence = 'The quick brown fox jumps over the lazy dog and writes about it at some length. ';
 
 const fill = async (store: Store, sessionId: string, messages: number): Promise<void> => {
@@ -37,17 +41,30 @@ const fill = async (store: Store, sessionId: string, messages: number): Promise<
   }
 };
 
-/** How long it takes to load what the model is shown, from a short and from a very long conversation. */
+/** As the gateway leaves it: everything but the newest messages is summarised and archived. */
+const summarise = (store: Store, sessionId: string): Promise<void> =>
+  store.write(async (tx) => {
+    const newest = await newestSketches(tx, sessionId, { limit: kept + 1 });
+    const throughId = newest[kept]?.id;
+    if (throughId === undefined) return;
+    const compressionId = await insertCompression(tx, sessionId, { summary: sentence.repeat(50), headThroughId: 0, throughId, messages: 0, tokensBefore: 0, tokensAfter: 0, cause: 'threshold', how: 'model', model: null });
+    await archiveMessages(tx, sessionId, { afterId: 0, throughId, keepIds: [], compressionId });
+  });
+
+/** How long it takes to load what the model is shown, from a short conversation and from a very long one. */
 export const measureContext = async (plan: ContextPlan): Promise<readonly ContextResult[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-bench-context-'));
   const store = await openStore({ path: join(folder, 'gateway.db'), clock: systemClock, log: silentLogger, checkIntegrity: false });
   try {
     const samples = plan.messages.map((messages) => ({ messages, id: `bench-${messages}`, ms: [] as number[] }));
-    for (const { id, messages } of samples) await fill(store, id, messages);
+    for (const { id, messages } of samples) {
+      await fill(store, id, messages);
+      await summarise(store, id);
+    }
     for (let i = 0; i < plan.times; i += 1) {
       for (const { id, ms } of samples) {
         const startedMs = performance.now();
-        await loadContext(store, id, { fixedBytes: 4000 });
+        await readContext(store, id, { fixedTokens: 1000, budgetTokens: 100_000 });
         ms.push(performance.now() - startedMs);
       }
     }

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setImmediate as immediate, setTimeout as timeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { TurnPlace } from './contract.ts';
-import { clearedSession, isAsyncDeliverySupported, outsideSession, sessionCwd, sessionOfTurn, sessionVariable, sessionVariables, sessionVariablesForChild, streamInSession, withSession } from './session-context.ts';
+import { clearedSession, isAsyncDeliverySupported, outsideSession, sessionCwd, sessionOfTurn, sessionVariable, sessionVariables, variablesForChildren, streamInSession, withSession } from './session-context.ts';
 
 const place = (more: Partial<TurnPlace> = {}): TurnPlace => ({ agent: 'main', platform: 'telegram', target: { account: 'telegram@work', chatId: '-100', chatType: 'group' }, ...more });
 const turn = (id: string, more: Partial<TurnPlace> = {}) => sessionOfTurn({ sessionId: id, place: place(more), asyncDelivery: true });
@@ -67,13 +67,13 @@ test('something can be said later unless the turn’s own way out cannot', () =>
 
 test('a child process gets what the session says, and empty texts hide what it would inherit', async () => {
   const base = { PATH: '/nowhere', ...environment };
-  const inside = withSession({ ...clearedSession, asyncDelivery: false }, () => withSession({ variables: { HERMES_SESSION_USER_ID: '7' } }, () => sessionVariablesForChild(base)));
+  const inside = withSession({ ...clearedSession, asyncDelivery: false }, () => withSession({ variables: { HERMES_SESSION_USER_ID: '7' } }, () => variablesForChildren(base)));
   assert.equal(inside['HERMES_SESSION_USER_ID'], '7');
   assert.equal(inside['HERMES_SESSION_CHAT_ID'], '');
   assert.equal(inside['HERMES_CRON_AUTO_DELIVER_CHAT_ID'], 'cron');
   assert.equal(inside['HERMES_SESSION_ASYNC_DELIVERY'], 'false');
   assert.equal(inside['PATH'], undefined);
-  assert.deepEqual(sessionVariablesForChild(environment), environment);
+  assert.deepEqual(variablesForChildren(environment), environment);
   const { stdout } = await promisify(execFile)(process.execPath, ['-p', 'JSON.stringify([process.env.HERMES_SESSION_USER_ID, process.env.HERMES_SESSION_CHAT_ID])'], { env: { ...base, ...inside } });
   assert.deepEqual(JSON.parse(stdout), ['7', '']);
 });

@@ -125,7 +125,7 @@ export const isAsyncDeliverySupported = (): boolean => current().asyncDelivery ?
 export const sessionCwd = (): string | undefined => current().cwd;
 
 /** For the environment of a child process. Cleared ones are there and empty, so that they also hide what the child would inherit. */
-export const sessionVariablesForChild = (environment: Environment): Readonly<Record<string, string>> => {
+export const variablesForChildren = (environment: Environment = {}): Readonly<Record<string, string>> => {
   const { variables, asyncDelivery } = current();
   const found = sessionVariables.map((name) => [name, variables.get(name) ?? environment[name]] as const);
   return {

@@ -15,6 +15,9 @@ import type { TurnWatch } from './turn-watch.ts';
 
 type Args = Readonly<Record<string, unknown>>;
 
+/** A result as it goes into the transcript: without secrets, and not too long. */
+export type FinishResult = (text: string, call: { readonly sessionId: string; readonly callId: string }) => Promise<string>;
+
 export interface ToolRound {
   readonly input: TurnInput;
   readonly tools: ToolSet;
@@ -23,6 +26,7 @@ export interface ToolRound {
   readonly watch: TurnWatch;
   /** The output limit cut the message that holds the calls. */
   readonly cut: boolean;
+  readonly finishResult?: FinishResult;
 }
 
 interface Runnable {
@@ -119,14 +123,17 @@ const contextFor = (call: ToolCall, { input, clock, watch }: ToolRound): ToolCon
 const perform = async ({ call, tool, args }: Runnable, round: ToolRound): Promise<Outcome> => {
   const { clock, watch } = round;
   const startedMs = clock.now();
-  const outcome = (content: string, ok: boolean): Outcome => ({ content: boundResult(content), ok, durationMs: clock.now() - startedMs });
-  const context = contextFor(call, round);
+  const durationMs = (): number => clock.now() - startedMs;
   try {
-    return outcome(await tool.run(args, context, watch.signal), true);
+    const text = await tool.run(args, contextFor(call, round), watch.signal);
+    return { content: await finish(text, call, round), ok: true, durationMs: durationMs() };
   } catch (error) {
-    return outcome(failureText(error, call, round), false);
+    return { content: await finish(failureText(error, call, round), call, round), ok: false, durationMs: durationMs() };
   }
 };
+
+const finish = async (text: string, call: ToolCall, { finishResult, input }: ToolRound): Promise<string> =>
+  finishResult === undefined ? boundResult(text) : finishResult(text, { sessionId: input.sessionId, callId: call.id });
 
 const finished = (call: ToolCall, ok: boolean, durationMs: number): TurnEvent => ({ type: 'tool_finished', callId: call.id, name: call.name, ok, durationMs });
 

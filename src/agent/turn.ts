@@ -10,7 +10,10 @@ import type { Draft, Finish } from './model-call.ts';
 import type { ModelProvider, ModelRequest, ModelRoute } from './models/contract.ts';
 import { newRouteCursor } from './models/route-cursor.ts';
 import type { RouteCursor } from './models/route-cursor.ts';
+import { newRoomKeeper } from './room-keeper.ts';
+import type { RoomKeeper } from './room-keeper.ts';
 import { runToolCalls } from './tool-calls.ts';
+import type { FinishResult, ToolRound } from './tool-calls.ts';
 import type { ToolSet } from './tools/contract.ts';
 import { TurnEnded, watchTurn } from './turn-watch.ts';
 import type { TurnWatch } from './turn-watch.ts';
@@ -26,6 +29,10 @@ export interface AgentDeps {
   /** How often one model call is repeated. */
   readonly maxRetries: number;
   readonly maxOutputTokens?: number;
+  /** A tool's result as it goes into the transcript; only bounded when left out. */
+  readonly finishResult?: FinishResult;
+  /** A refusal has said how much the model can really read. */
+  readonly onWindow?: (model: string, tokens: number) => void;
   readonly random?: () => number;
 }
 
@@ -38,6 +45,7 @@ interface Turn {
   readonly watch: TurnWatch;
   readonly routes: RouteCursor;
   readonly rows: TranscriptMessage[];
+  readonly room: RoomKeeper;
   readonly draft: Draft;
   /** Of calls whose message is not out yet. */
   readonly usage: UsageEvent[];
@@ -88,15 +96,32 @@ const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], how: { r
   };
 };
 
-/** Has the model write one message into the draft: again when it says nothing, on when the output limit cuts it off. */
-async function* compose(turn: Turn, messages: readonly TranscriptMessage[], withTools: boolean): AsyncGenerator<TurnEvent, Finish, undefined> {
-  const { deps, watch, draft, routes } = turn;
+/** One call; undefined when the request was too long for the model and the next one is shorter. */
+async function* ask(turn: Turn, request: ModelRequest): AsyncGenerator<TurnEvent, Finish | undefined, undefined> {
+  const { deps, watch, draft, routes, room } = turn;
   const { clock, log, maxRetries, random = Math.random } = deps;
+  const said = draft.text.length;
+  try {
+    const finish = yield* callModel({ routes, clock, log, watch, maxRetries, random }, request, draft);
+    room.answered(finish.usage);
+    return finish;
+  } catch (error) {
+    if (error instanceof ModelError && error.facts.windowTokens !== undefined) deps.onWindow?.(request.model, error.facts.windowTokens);
+    if (draft.text.length > said || !(await room.shortenedAfter(error))) throw error;
+    return undefined;
+  }
+}
+
+/** Has the model write one message into the draft: again when it says nothing, on when the output limit cuts it off. */
+async function* compose(turn: Turn, messages: () => readonly TranscriptMessage[], withTools: boolean): AsyncGenerator<TurnEvent, Finish, undefined> {
+  const { deps, draft } = turn;
+  const { log } = deps;
   let continued = 0;
   let empty = 0;
   for (;;) {
-    const request = requestFor(turn, messages, { continued, withTools });
-    const finish = yield* callModel({ routes, clock, log, watch, maxRetries, random }, request, draft);
+    await turn.room.prepare();
+    const finish = yield* ask(turn, requestFor(turn, messages(), { continued, withTools }));
+    if (finish === undefined) continue;
     turn.usage.push({ type: 'usage', usage: finish.usage, model: finish.model });
     if (finish.reason === 'content_filter') throw new ModelError('content_blocked', 'the provider filtered the answer');
     const calls = withTools ? finish.toolCalls : [];
@@ -145,8 +170,10 @@ async function* steer(turn: Turn): AsyncGenerator<TurnEvent, void, undefined> {
 
 /** The steps are used up: one answer in words, asked for at the end of the last tool result so that no role is out of order. */
 async function* lastWords(turn: Turn, steps: number): AsyncGenerator<TurnEvent, EndEvent, undefined> {
-  const last = turn.rows.at(-1);
-  const messages = last === undefined ? turn.rows : [...turn.rows.slice(0, -1), { ...last, content: `${last.content}\n\n${graceText}` }];
+  const messages = (): readonly TranscriptMessage[] => {
+    const last = turn.rows.at(-1);
+    return last === undefined ? turn.rows : [...turn.rows.slice(0, -1), { ...last, content: `${last.content}\n\n${graceText}` }];
+  };
   try {
     const finish = yield* compose(turn, messages, false);
     yield* release(turn, finish.reason);
@@ -158,30 +185,39 @@ async function* lastWords(turn: Turn, steps: number): AsyncGenerator<TurnEvent, 
   return { type: 'end', reason: 'limit' };
 }
 
+const roundOf = ({ deps, input, watch }: Turn): Omit<ToolRound, 'cut'> => ({
+  input,
+  watch,
+  tools: deps.tools,
+  clock: deps.clock,
+  log: deps.log,
+  ...(deps.finishResult !== undefined && { finishResult: deps.finishResult }),
+});
+
 /** Calls that were waiting for a person when the process ended have had no effect yet: they are made again and find their question. */
 async function* askAgain(turn: Turn): AsyncGenerator<TurnEvent, void, undefined> {
-  const { deps, input, watch, rows } = turn;
-  const { unansweredCalls } = input;
+  const { rows } = turn;
+  const { unansweredCalls } = turn.input;
   if (unansweredCalls === undefined) return;
   const index = rows.findLastIndex((row) => row.role === 'assistant');
   const answered = new Set(rows.slice(index + 1).map((row) => row.toolCallId));
   const calls = (rows[index]?.toolCalls ?? []).filter((call) => unansweredCalls.has(call.id) && !answered.has(call.id));
-  const { results } = yield* runToolCalls(calls, { input, watch, tools: deps.tools, clock: deps.clock, log: deps.log, cut: false });
+  const { results } = yield* runToolCalls(calls, { ...roundOf(turn), cut: false });
   rows.push(...results);
 }
 
 async function* converse(turn: Turn): AsyncGenerator<TurnEvent, EndEvent, undefined> {
-  const { deps, input, watch, rows } = turn;
+  const { input, watch, rows } = turn;
   const steps = input.limits.maxIterations ?? defaultMaxIterations;
   let strikes = 0;
   yield* askAgain(turn);
   for (let step = 1; step <= steps; step += 1) {
     watch.check();
     yield* steer(turn);
-    const finish = yield* compose(turn, rows, true);
+    const finish = yield* compose(turn, () => rows, true);
     yield* release(turn, finish.reason, finish.toolCalls);
     if (finish.toolCalls.length === 0) return { type: 'end', reason: 'completed' };
-    const round = { input, watch, tools: deps.tools, clock: deps.clock, log: deps.log, cut: finish.reason === 'length' };
+    const round = { ...roundOf(turn), cut: finish.reason === 'length' };
     const { results, refused } = yield* runToolCalls(finish.toolCalls, round);
     rows.push(...results);
     strikes = refused ? strikes + 1 : 0;
@@ -242,7 +278,8 @@ function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undef
 async function* runTurn(deps: AgentDeps, input: TurnInput, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
   const watch = watchTurn({ clock: deps.clock, limits: input.limits, signal });
   const routes = newRouteCursor({ provider: deps.provider, model: input.model ?? deps.model }, deps.fallbacks);
-  const turn: Turn = { deps, input, watch, routes, rows: [...input.transcript], draft: { text: '', reasoning: '', replay: undefined }, usage: [] };
+  const rows = [...input.transcript];
+  const turn: Turn = { deps, input, watch, routes, rows, room: newRoomKeeper(rows, input.room, watch), draft: { text: '', reasoning: '', replay: undefined }, usage: [] };
   try {
     yield yield* converse(turn);
   } catch (error) {

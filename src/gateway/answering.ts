@@ -1,36 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Agent, TurnPlace } from '../agent/contract.ts';
-import { newModelLists } from '../agent/models/model-lists.ts';
-import { newModels } from '../agent/models/models.ts';
-import type { Models } from '../agent/models/models.ts';
-import { systemPrompt } from '../agent/prompt.ts';
-import { currentTime } from '../agent/tools/current-time.ts';
-import { toolSet } from '../agent/tools/tool-set.ts';
-import { newAgent } from '../agent/turn.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { TurnPlace } from '../agent/contract.ts';
+import { memorySessionOf } from '../agent/memory/places.ts';
 import type { Platform } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import type { Answering } from '../sessions/run-turn.ts';
-import type { GatewaySettings } from './settings.ts';
+import type { Agents } from './agents/agents.ts';
 
 export interface AnsweringDeps {
-  readonly home: string;
-  readonly mediaFolder: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  settings(): GatewaySettings;
+  readonly agents: Agents;
   platform(account: string): Platform | undefined;
   /** Labels of the platforms that are configured. */
   platforms(): readonly string[];
 }
-
-/** The owner's own words about who the agent is, if the home has them. Read once a turn, at once: it is small and may be edited at any time. */
-const readIdentity = (home: string): string | undefined => {
-  const path = join(home, 'SOUL.md');
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
-};
 
 const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefined): TurnPlace => ({
   agent: session.agent,
@@ -41,54 +21,34 @@ const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefi
   ...(last !== undefined && last.event.kind !== 'notice' && { sender: last.event.sender }),
 });
 
-const windowPatienceMs = 5000;
+/** Tools whose newest result stays through a summary, because their state is read from it. */
+const keepResultsOf = ['todo'];
 
-/** Puts together who answers a turn: the agent with its model and tools, and what it is told about where it is. */
-export const newAnswering = (deps: AnsweringDeps): ((begun: BegunTurn) => Promise<Answering>) => {
-  const tools = toolSet([currentTime]);
-  const lists = newModelLists({ home: deps.home, clock: deps.clock, log: deps.log, fetch });
-  let built: { settings: GatewaySettings; models: Models; agent: Agent } | undefined;
-
-  const agentFor = (settings: GatewaySettings): { readonly models: Models; readonly agent: Agent } => {
-    if (built?.settings !== settings) {
-      const { max_retries: maxRetries, max_output_tokens: maxOutputTokens } = settings.model;
-      const models = newModels(settings, { clock: deps.clock, log: deps.log, mediaFolder: deps.mediaFolder, lists });
-      const agent = newAgent({ ...models.main, fallbacks: models.fallbacks, tools, clock: deps.clock, log: deps.log, maxRetries, ...(maxOutputTokens !== undefined && { maxOutputTokens }) });
-      built = { settings, models, agent };
-      void models.lookUpWindow(AbortSignal.timeout(windowPatienceMs));
-    }
-    return built;
-  };
-
-  return async (begun) => {
-    const settings = deps.settings();
-    const { model, agent } = settings;
-    const { models, agent: answers } = agentFor(settings);
-    const platform = deps.platform(begun.turn.target.account);
-    const identity = readIdentity(deps.home);
-    const system = systemPrompt({
-      ...(identity !== undefined && { identity }),
-      ...(platform !== undefined && {
-        hints: platform.hints,
-        session: {
-          platformLabel: platform.label,
-          chatType: begun.session.chatType,
-          shared: begun.session.userId === null,
-          ...(begun.session.userId !== null && { userId: begun.session.userId }),
-          connected: deps.platforms(),
-          homes: [],
-          targets: [],
-        },
-      }),
-    });
+/** Puts together who answers a turn: the agent with its model, tools and memory, and what it is told about where it is. */
+export const newAnswering =
+  (deps: AnsweringDeps): ((begun: BegunTurn) => Promise<Answering>) =>
+  async (begun) => {
+    const { session, turn } = begun;
+    const { account } = turn.target;
+    const platform = deps.platform(account);
+    const runtime = await deps.agents.get(session.agent);
+    const { settings, models, memory } = runtime;
+    const { agent, toolBytes } = runtime.answererFor(account);
+    const system = await runtime.promptFor(begun, { platform, connected: deps.platforms() });
+    const place = placeOf(begun, platform);
+    const remembering = memorySessionOf(session, place);
+    const model = session.settings.model ?? models.main.model;
     return {
-      agent: answers,
+      agent,
       system,
-      context: { contextTokens: models.contextTokens(begun.session.settings.model), outputTokens: model.max_output_tokens },
-      limits: { activityMs: agent.gateway_timeout * 1000, totalMs: agent.turn_timeout * 1000, maxIterations: agent.max_turns },
+      place,
+      reader: { model, contextTokens: models.contextTokens(model), outputTokens: settings.model.max_output_tokens, systemBytes: Buffer.byteLength(system), toolBytes },
+      compression: { complete: models.completeText('compression'), options: settings.compression, keepResultsOf, redact: (text) => runtime.redact(text) },
+      limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
-      place: placeOf(begun, platform),
       attended: platform?.asyncDelivery ?? false,
+      recall: (said) => memory.recall(said, remembering),
+      keepSaid: (tx, said) => memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering),
+      onKept: () => memory.wake(),
     };
   };
-};

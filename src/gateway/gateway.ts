@@ -21,6 +21,8 @@ import { buryGateways, forgetNode, registerNode } from '../store/nodes.ts';
 import type { Store } from '../store/store.ts';
 import { Accounts } from './accounts.ts';
 import { busyModeOf } from './admit.ts';
+import { Agents } from './agents/agents.ts';
+import { newSharedParts } from './agents/shared-parts.ts';
 import { newAnswering } from './answering.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
@@ -51,6 +53,8 @@ export interface GatewayOptions {
   readonly redactor: Redactor;
   /** What whoever starts the gateway can do for it. */
   readonly outside?: ReachOptions['outside'];
+  /** A variable from an agent's own `.env`. */
+  readonly agentVariable?: (agent: string, name: string) => string | undefined;
 }
 
 const sendTimeoutMs = 30_000;
@@ -66,6 +70,7 @@ export class Gateway {
   readonly #dispatcher: Dispatcher;
   readonly #conversations: Conversations;
   readonly #handoffs: Handoffs;
+  readonly #agents: Agents;
   readonly #counts: GatewayMetrics;
   readonly #stop = new AbortController();
   /** Commands that an ended process left behind come before whatever arrives now. */
@@ -107,6 +112,18 @@ export class Gateway {
     const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
     const inbox: InboxDeps = { ...shared, onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    this.#agents = new Agents({
+      ...shared,
+      home: options.home,
+      mediaFolder,
+      owner: this.#owner,
+      redactor: options.redactor,
+      shared: newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment: () => reach.childEnvironment() }),
+      childEnvironment: () => reach.childEnvironment(),
+      variable: (agent, name) => options.agentVariable?.(agent, name),
+      keepAlways: (patterns) => this.#keepAlways(patterns),
+      isOwner: (person) => this.#isOwner(person),
+    });
     this.#handoffs = new Handoffs({
       ...shared,
       owner: this.#owner,
@@ -135,7 +152,7 @@ export class Gateway {
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
       attachments: { folder: mediaFolder, maxBytes: this.#settings.store.media_max_mb * 1024 * 1024, clock, log, adapter: (account) => this.#accounts.adapter(account) },
-      answering: newAnswering({ home: options.home, mediaFolder, clock, log, settings: () => this.#settings, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
+      answering: newAnswering({ agents: this.#agents, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
       onFinished: (turn) => this.#onFinished(turn),
     });
@@ -167,6 +184,7 @@ export class Gateway {
     await this.#handoffs.stop();
     await this.#conversations.stop(this.#settings.agent.restart_drain_timeout * 1000);
     await this.#dispatcher.stop(courtesyTimeoutMs);
+    await this.#agents.stop();
     await this.#maintenance;
     const { store, log } = this.#options;
     try {
@@ -184,6 +202,7 @@ export class Gateway {
       await holdAgain(tx);
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
+    await this.#agents.start();
     await this.#accounts.configure(config);
     await store.write((tx) => reportRestarts(tx, { version: this.#options.version, platform: (account) => this.#accounts.platform(account) }));
     await this.#control.recover();
@@ -192,6 +211,19 @@ export class Gateway {
     this.#conversations.start();
     this.#handoffs.start();
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
+  }
+
+  /** What was allowed for good is written down where the owner sees it. */
+  async #keepAlways(patterns: readonly string[]): Promise<string | undefined> {
+    const list = [...new Set([...this.#settings.command_allowlist, ...patterns])];
+    return this.#options.outside?.changeSetting === undefined ? 'the configuration is not this process’s to write' : this.#options.outside.changeSetting('command_allowlist', JSON.stringify(list));
+  }
+
+  #isOwner({ account, userId }: { readonly account: string; readonly userId: string }): boolean {
+    const known = this.#accounts.find(account);
+    if (known === undefined) return false;
+    const { allowed_users, allow_admin_from = [] } = known.common;
+    return known.platform.authenticatesSenders || allowed_users.includes(userId) || allow_admin_from.includes(userId);
   }
 
   #sharing(): SessionSharing {

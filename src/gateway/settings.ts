@@ -1,5 +1,12 @@
-import { approvalsSection } from '../agent/approvals/options.ts';
+import { allowlistSection, approvalsSection } from '../agent/approvals/options.ts';
+import { memorySection } from '../agent/memory/options.ts';
 import { auxiliarySection, fallbackSection, modelSection } from '../agent/models/options.ts';
+import { clarifySection } from '../agent/tools/clarify.ts';
+import { mcpSection } from '../agent/tools/mcp/options.ts';
+import { skillsSection } from '../agent/tools/skills/options.ts';
+import { terminalSection } from '../agent/tools/terminal/options.ts';
+import { toolsSection } from '../agent/tools/toolsets.ts';
+import { webSection } from '../agent/tools/web/options.ts';
 import { botLoopGuardSection } from '../access/bot-loop-guard.ts';
 import { accessSection } from '../access/options.ts';
 import type { AccountConfig } from '../config/read-accounts.ts';
@@ -8,6 +15,7 @@ import type { SectionValues } from '../config/section.ts';
 import { quickCommandsSection } from '../commands/settings.ts';
 import { routingSections } from '../routing/options.ts';
 import { displaySection } from '../delivery/display.ts';
+import { compressionSection } from '../sessions/compression/options.ts';
 import { agentSection, sessionSections } from '../sessions/options.ts';
 import { z } from 'zod';
 
@@ -27,7 +35,29 @@ export const storeSection = defineSection(
 );
 
 /** Every part of the configuration that the gateway itself reads. */
-export const gatewaySections = [modelSection, approvalsSection, fallbackSection, auxiliarySection, accessSection, botLoopGuardSection, quickCommandsSection, displaySection, agentSection, storeSection, ...sessionSections, ...routingSections] as const;
+export const gatewaySections = [
+  modelSection,
+  fallbackSection,
+  auxiliarySection,
+  agentSection,
+  toolsSection,
+  terminalSection,
+  approvalsSection,
+  allowlistSection,
+  webSection,
+  mcpSection,
+  skillsSection,
+  clarifySection,
+  memorySection,
+  compressionSection,
+  ...routingSections,
+  accessSection,
+  botLoopGuardSection,
+  quickCommandsSection,
+  displaySection,
+  ...sessionSections,
+  storeSection,
+] as const;
 
 export type GatewaySettings = SectionValues<typeof gatewaySections>;
 

@@ -15,8 +15,8 @@ export interface WorkerTask<Message> {
 /** `failed` is anything that the module threw. */
 export type WorkerEnd = { readonly type: 'done' } | { readonly type: 'timed_out' } | { readonly type: 'out_of_memory' } | { readonly type: 'failed'; readonly cause: unknown };
 
-/** A module beside the one at `moduleUrl`, in TypeScript as in the built package. */
-export const moduleBeside = (moduleUrl: string, name: string): URL => new URL(`./${name}${extname(moduleUrl)}`, moduleUrl);
+/** Modules are named as they are written; in the built package they end like this one. */
+const builtModule = ({ href }: URL): URL => new URL(href.replace(/\.ts$/, extname(import.meta.url)));
 
 const outOfMemory = 'ERR_WORKER_OUT_OF_MEMORY';
 
@@ -32,7 +32,7 @@ const endOf = (worker: Worker): Promise<WorkerEnd> =>
  */
 export const runBoundedWorker = async <Message>(task: WorkerTask<Message>, signal: AbortSignal): Promise<WorkerEnd> => {
   signal.throwIfAborted();
-  const worker = new Worker(task.module, { workerData: task.data, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: task.heapMb } });
+  const worker = new Worker(builtModule(task.module), { workerData: task.data, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: task.heapMb } });
   const settled = new AbortController();
   try {
     worker.on('message', (message: Message) => task.onMessage(message));

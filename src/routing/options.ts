@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { agentKindFields, checkAgentKind } from '../agent/acp/options.ts';
+import { providerNames } from '../agent/models/providers.ts';
 import { defineSection } from '../config/section.ts';
 import { checkRouting } from './check-routing.ts';
 
@@ -8,8 +10,9 @@ const agentId = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be a name of small letters, digits, _ and -, such as `support`');
 
 const agent = z.strictObject({
+  ...agentKindFields,
   description: z.string().trim().max(500).describe('What it is for, in a sentence').optional(),
-  provider: z.string().trim().min(1).describe('Model provider, instead of the one in `model`').optional(),
+  provider: z.enum(['demo', ...providerNames]).describe('Model provider, instead of the one in `model`').optional(),
   model: z.string().trim().min(1).describe('Model, instead of the one in `model`').optional(),
   base_url: z.string().trim().min(1).describe('Address of its endpoint').optional(),
   api_key_env: z.string().trim().min(1).describe('Name of the variable in the agent’s own `.env` that holds the key of its endpoint').optional(),
@@ -18,7 +21,7 @@ const agent = z.strictObject({
   disabled_toolsets: z.array(z.string().trim().min(1)).describe('Toolsets it does not have').optional(),
   max_concurrent_turns: z.int().min(1).max(1000).describe('Turns that it runs at the same time').optional(),
   daily_spend_usd: z.number().min(0).describe('What it may spend on models in a day; after that it says so once and answers again the next day').optional(),
-});
+}).superRefine(checkAgentKind);
 
 /** A number in YAML is meant as the id it stands for. */
 const id = z.coerce.string().trim().min(1);

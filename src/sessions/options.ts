@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentKindFields, checkAgentKind } from '../agent/acp/options.ts';
 import { personalitiesSetting } from '../agent/personalities.ts';
 import { defineSection } from '../config/section.ts';
 import { resetSection } from './reset-policy.ts';
@@ -17,6 +18,7 @@ export const agentSection = defineSection(
   'agent',
   z
     .object({
+      ...agentKindFields,
       max_turns: z.int().min(1).max(1000).describe('Model calls in one turn').default(90),
       gateway_timeout: z.number().min(1).meta({ env: 'HERMES_AGENT_TIMEOUT' }).describe('Seconds without any sign of work after which a turn is ended').default(1800),
       turn_timeout: z.number().min(1).describe('Seconds after which a turn is ended in any case').default(7200),
@@ -26,6 +28,7 @@ export const agentSection = defineSection(
       personality: z.string().trim().toLowerCase().describe('The way of speaking where nobody has chosen another with /personality').optional(),
       personalities: personalitiesSetting.default({}),
     })
+    .superRefine(checkAgentKind)
     .prefault({}),
   'restart',
 );

@@ -260,3 +260,8 @@ export const oldestOpenMs = async (db: Reading): Promise<number | undefined> => 
     .executeTakeFirst();
   return row?.age == null ? undefined : Number(row.age);
 };
+
+/** Takes back a notice that no turn has taken up; one that was taken up stays. */
+export const withdrawNotice = async (tx: Writing, key: string): Promise<void> => {
+  await tx.q.updateTable('inbox').set({ state: 'skipped', reason: 'known already', done_at: tx.now }).where('native_id', '=', key).where('kind', '=', 'notice').where('state', '=', 'waiting').execute();
+};

@@ -101,6 +101,7 @@ const second: Migration = {
 const third: Migration = {
   version: 3,
   statements: (engine) => [
+    'create table prompts (session_id text primary key, fingerprint text not null, text text not null, updated_at bigint not null)',
     `create table questions (
       id ${identity(engine)}, key text not null, account text not null, chat_id text not null, session_id text not null, turn_id bigint, target text not null, asker text, question text not null,
       purpose text not null, state text not null, answer text, answered_by text, answered_name text, answer_inbox_id bigint, created_at bigint not null, expires_at bigint not null)`,
@@ -134,6 +135,7 @@ const third: Migration = {
     'create index memory_proposals_agent on memory_proposals (agent, id)',
     'create table session_ends (session_id text primary key, agent text not null, reason text not null, ended_at bigint not null)',
     'create index session_ends_agent on session_ends (agent, ended_at)',
+    'create table acp_sessions (session_id text primary key, maker text not null, acp_id text not null, seen text not null, turn_id text not null, updated_at bigint not null)',
     'create table grants (session_id text not null, pattern text not null, granted_by text not null, granted_at bigint not null, primary key (session_id, pattern))',
     `create table processes (
       id text primary key, owner text not null, session_id text not null, command text not null, cwd text not null, pid bigint, started text, state text not null, exit_code bigint,

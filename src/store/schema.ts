@@ -21,12 +21,14 @@ export interface Tables {
   pairing_requests: { id: string; account: string; kind: string; user_id: string; user_name: string | null; salt: string; hash: string; created_at: number };
   pairings: { account: string; user_id: string; user_name: string | null; approved_by: string; approved_at: number };
   limits: { scope: string; count: number; until_ms: number };
+  acp_sessions: { session_id: string; maker: string; acp_id: string; seen: string; turn_id: string; updated_at: number };
   grants: { session_id: string; pattern: string; granted_by: string; granted_at: number };
   processes: ProcessRow;
   homes: { account: string; target: string; name: string | null; set_by: string; set_at: number };
   account_wishes: { account: string; paused: number; restarts: number; changed_by: string; changed_at: number };
   command_work: { inbox_id: number; command: string; owner: string; started_at: number };
   restart_marks: { inbox_id: number; target: string; asked_at: number };
+  prompts: { session_id: string; fingerprint: string; text: string; updated_at: number };
   questions: QuestionRow;
   handoffs: HandoffRow;
   /** A conversation that waits in a place for whoever speaks there next. */

@@ -75,7 +75,7 @@ export class AgentMemory {
     if (deps.provider !== undefined && provider === undefined) log.warn({ agent, provider: deps.provider.name }, 'memory.provider_not_configured');
     this.#provider = provider;
     if (provider !== undefined) {
-      const sync = new ProviderSync({ agent, owner, provider, health: this.#health, store, clock, log });
+      const sync = new ProviderSync({ agent, owner: `${owner}/${agent}`, provider, health: this.#health, store, clock, log });
       this.#sync = sync;
       this.#prefetcher = newPrefetcher({ provider, health: this.#health, clock, log, timeoutMs: options.prefetch_timeout_ms, prepare: (session, signal) => sync.prepare(session, signal) });
     }

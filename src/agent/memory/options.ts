@@ -43,7 +43,7 @@ export const memorySection = defineSection(
       user_char_limit: z.int().min(200).max(20_000).default(1375).describe('Longest profile of a person, in characters'),
       write_approval: z.boolean().default(false).describe('Memories wait for a person’s yes: `/memory pending`, `/memory approve`'),
       review_at_end: z.boolean().default(true).describe('When a conversation ends, have the model look through it once for what is worth keeping'),
-      review_min_turns: z.int().min(1).max(1000).default(4).describe('Shorter conversations are not looked through'),
+      review_min_turns: z.int().min(1).max(1000).default(4).meta({ aliases: ['flush_min_turns'] }).describe('Shorter conversations are not looked through'),
       provider: z.enum(['none', 'honcho']).default('none').describe('A further memory beside the files: `honcho` is a Honcho server'),
       prefetch_timeout_ms: z.int().min(50).max(10_000).default(1500).describe('How long an answer may wait for what the provider remembers; then it goes on without'),
       honcho: honchoOptions.prefault({}),

@@ -1,3 +1,4 @@
+import { ModelError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ModelProvider, ReasoningEffort } from './contract.ts';
@@ -64,11 +65,20 @@ const shared = (options: ModelOptions, deps: ProviderDeps) => {
   };
 };
 
+/** Nobody can be asked there, which is said to whoever tries. */
+const withoutAddress = (name: ProviderName): ModelProvider => ({
+  name,
+  stream() {
+    throw new ModelError('model_not_found', `nobody has said where ${name} is; set model.endpoints.${name}.base_url`);
+  },
+});
+
 /** A provider for any endpoint of the settings; what is not said about it there is as in `options`. */
 export const providerFor = (choice: EndpointChoice, options: ModelOptions, deps: ProviderDeps): ModelProvider => {
   const { provider } = choice;
   if (provider === 'demo') return newDemoProvider({ clock: deps.clock });
   const { baseUrl, keys } = addressOf({ ...choice, provider }, options.endpoints);
+  if (baseUrl === '') return withoutAddress(provider);
   const { wire, local } = factsOf(provider);
   return newEndpoint({ ...shared(options, deps), name: provider, wire, baseUrl, keys, ...(local !== undefined && { local }) }, deps);
 };

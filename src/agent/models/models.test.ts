@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { ModelError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { newChatSimulator, says, status } from './chat-simulator.ts';
@@ -45,6 +46,10 @@ test('the name of a model may name its endpoint', async () => {
   assert.deepEqual(simulator.requests.map(({ body }) => body['model']), ['main-model', 'qwen3:8b']);
   const seen = other.requests.at(-1)!;
   assert.deepEqual([seen.path, seen.body['model'], seen.headers['x-api-key']], ['/v1/messages', 'claude-sonnet-5-5', 'a-key']);
+});
+
+test('a model at an endpoint that nobody has described is not found', async () => {
+  await assert.rejects(ask(models({ model: { provider: 'demo' } }), 'custom:m'), (error) => error instanceof ModelError && error.code === 'model_not_found');
 });
 
 test('fallbacks are endpoints of their own', () => {

@@ -25,6 +25,11 @@ const key = z
 
 const names = ['demo', ...providerNames] as const;
 
+const needsAddress = (options: { readonly provider: string; readonly base_url?: string | undefined }, context: z.RefinementCtx): void => {
+  if (options.provider !== 'custom' || (options.base_url ?? '') !== '') return;
+  context.addIssue({ code: 'custom', path: ['base_url'], message: 'provider custom needs the address of its endpoint' });
+};
+
 /** The usual place and key of one provider, whoever asks it: the main model, a fallback or a smaller job. */
 const endpointOptions = ({ label, baseUrl, keyEnv, baseUrlEnv }: ProviderFacts) =>
   z
@@ -89,8 +94,8 @@ const modelOptions = z
       const message = `provider ${options.provider} needs the name of a model: set model.default, for example \`default: ${exampleOf(options.provider)}\``;
       context.addIssue({ code: 'custom', path: ['default'], message });
     }
-    if (options.provider === 'custom' && (options.base_url ?? '') === '') context.addIssue({ code: 'custom', path: ['base_url'], message: 'provider custom needs the address of its endpoint' });
   })
+  .superRefine(needsAddress)
   .meta({ shorthand: 'default' });
 
 const examples: Readonly<Partial<Record<ProviderName, string>>> = {
@@ -124,24 +129,26 @@ const fallbackOptions = z
     api_key: key.optional().describe('Its key.').meta({ secret: true }),
     context_length: z.int().min(1024).optional().describe('How many tokens this model can read at once.'),
   })
-  .superRefine(({ provider, model, base_url }, context) => {
+  .superRefine(({ provider, model }, context) => {
     if (provider !== 'demo' && model === undefined) context.addIssue({ code: 'custom', path: ['model'], message: 'the name of a model is missing' });
-    if (provider === 'custom' && (base_url ?? '') === '') context.addIssue({ code: 'custom', path: ['base_url'], message: 'provider custom needs the address of its endpoint' });
-  });
+  })
+  .superRefine(needsAddress);
 
 /** Who answers the rest of a turn when `model` cannot, in this order. The next turn begins with `model` again. */
 export const fallbackSection = defineSection('fallback_providers', z.array(fallbackOptions).default([]), 'live');
 
 export type FallbackOptions = z.output<typeof fallbackOptions>;
 
-const auxiliaryOptions = z.strictObject({
-  provider: z.enum(['auto', ...names]).default('auto').describe('As `model.provider`; `auto` is the main model.'),
-  model: z.string().trim().optional().describe('Name of the model, as this endpoint calls it. With `auto`: another model of the main endpoint.'),
-  base_url: address.optional().describe('Address of the endpoint, when it is not the usual one of the provider.'),
-  key_env: keyFromVariable,
-  api_key: key.optional().describe('Its key.').meta({ secret: true }),
-  timeout: z.number().min(1).max(longestWaitMs / 1000).default(120).describe('Seconds after which the main model is asked instead.'),
-});
+const auxiliaryOptions = z
+  .strictObject({
+    provider: z.enum(['auto', ...names]).default('auto').describe('As `model.provider`; `auto` is the main model.'),
+    model: z.string().trim().optional().describe('Name of the model, as this endpoint calls it. With `auto`: another model of the main endpoint.'),
+    base_url: address.optional().describe('Address of the endpoint, when it is not the usual one of the provider.'),
+    key_env: keyFromVariable,
+    api_key: key.optional().describe('Its key.').meta({ secret: true }),
+    timeout: z.number().min(1).max(longestWaitMs / 1000).default(120).describe('Seconds after which the main model is asked instead.'),
+  })
+  .superRefine(needsAddress);
 
 /** Smaller jobs that may have a model of their own, by name. */
 export const auxiliaryTasks = ['vision', 'compression', 'title_generation', 'approval', 'web_extract', 'transcription', 'background_review'] as const;

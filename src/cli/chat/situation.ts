@@ -1,5 +1,6 @@
 import { sessionKey } from '../../core/session-key.ts';
 import { accountData } from '../../store/account-data.ts';
+import { mostMessages } from '../../sessions/load-context.ts';
 import { contextSize } from '../../store/context-size.ts';
 import { countWaiting } from '../../store/inbox.ts';
 import { outLane, turnLane } from '../../store/lanes.ts';
@@ -18,7 +19,7 @@ export interface Window {
 /** What the store says about a window. It is the truth whatever the connection to the gateway does. */
 export interface Situation {
   readonly session: Session | undefined;
-  /** Estimated, as the gateway estimates it. */
+  /** As the model counted it last, otherwise estimated. */
   readonly contextTokens: number;
   /** How long the running turn has been under way. */
   readonly workingMs: number | undefined;
@@ -31,7 +32,6 @@ export interface Situation {
 
 export const keyOf = ({ account, chat }: Window): string => sessionKey({ account, chat: { id: chat, type: 'dm' } });
 
-const mostMessages = 120;
 const tokensPerMessage = 10;
 const bytesPerToken = 4;
 
@@ -48,7 +48,7 @@ export const situationOf = async (store: Store, window: Window): Promise<Situati
     const size = await contextSize(db, session.id, mostMessages);
     return {
       session,
-      contextTokens: Math.ceil(size.sizeBytes / bytesPerToken) + size.messages * tokensPerMessage,
+      contextTokens: session.prompt?.tokens ?? Math.ceil(size.sizeBytes / bytesPerToken) + size.messages * tokensPerMessage,
       workingMs: turn?.ageMs,
       waiting: await countWaiting(db, lane),
       delivering,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import { alternate } from '../../agent/alternation.ts';
+import type { CompleteText } from '../../agent/models/complete-text.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import { compressionFailure, countCompressions, currentCompression } from '../../store/compressions.ts';
@@ -235,6 +236,12 @@ eachStore((engine, open) => {
     const keeper = newFactKeeper();
     keeper.during(async () => controller.abort());
     assert.equal((await compress(compressionParts(store, keeper), compressionJob(claim, windowTokens), controller.signal)).end, 'aborted');
+    const late = new AbortController();
+    const complete: CompleteText = async (request) => {
+      late.abort();
+      return newFactKeeper().complete(request, never);
+    };
+    assert.equal((await compress(compressionParts(store, keeper, { complete }), compressionJob(claim, windowTokens), late.signal)).end, 'aborted');
     assert.deepEqual(await activeIds(store), before);
     assert.equal(await store.read((db) => compressionFailure(db, 's')), undefined);
   });
@@ -258,7 +265,9 @@ eachStore((engine, open) => {
     assert.notEqual(result.end, 'failed');
     const active = await activeIds(store);
     assert.ok(active.every((id) => id < (ids[100] ?? 0)));
-    isWellFormed((await load(store)).transcript);
+    const { transcript } = await load(store);
+    isWellFormed(transcript);
+    assert.deepEqual(factsIn(textOf(transcript)), ['FACT-10', 'FACT-20', 'FACT-30', 'FACT-40', 'FACT-50'], 'what was taken back is not in the summary');
   });
 
   test('a process that ends at any write leaves the conversation as it was or shorter, never in between', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { ToolError } from '../../tools/contract.ts';
+import { createMemoryProvider } from '../create-provider.ts';
 import { memorySection } from '../options.ts';
 import { MemoryError } from '../provider.ts';
 import type { MemoryProvider, MemorySession, RememberedTurn } from '../provider.ts';
@@ -120,6 +121,11 @@ test('every failure has a code that says whether to try again', async () => {
 test('it needs a key for Honcho’s own service and none for a server of one’s own', () => {
   const available = (honcho: object): boolean => newHonchoProvider(memorySection.schema.parse({ honcho }).honcho, 'main').isAvailable();
   assert.deepEqual([available({}), available({ api_key: 'k' }), available({ base_url: 'http://10.0.0.5:8000' })], [false, true, true]);
+});
+
+test('the settings name the provider', async () => {
+  assert.equal(await createMemoryProvider(memorySection.schema.parse({}), 'main'), undefined);
+  assert.equal((await createMemoryProvider(memorySection.schema.parse({ provider: 'honcho' }), 'main'))?.name, 'honcho');
 });
 
 test('names are what Honcho takes, and different people never share one', () => {

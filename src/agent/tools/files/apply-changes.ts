@@ -6,7 +6,7 @@ import { ToolError } from '../contract.ts';
 import type { ToolContext } from '../contract.ts';
 import { changedLines } from './changed-lines.ts';
 import type { FileAccess, FileToolsDeps, Place } from './file-access.ts';
-import { systemCode } from './file-problem.ts';
+import { fileProblem, systemCode } from './file-problem.ts';
 import { removeFile, stageFile } from './replace-file.ts';
 import { findRealPath } from './resolve-path.ts';
 import { sameStamp, stampOf } from './seen-files.ts';
@@ -64,7 +64,7 @@ const statsNow = async (real: string): Promise<BigIntStats | undefined> => {
     return await lstat(real, { bigint: true });
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
+    throw fileProblem(error, real);
   }
 };
 
@@ -111,7 +111,10 @@ const perform = async (deeds: readonly Deed[]): Promise<void> => {
 const remember = async ({ place, after }: Change, { deps, context }: ChangeRun): Promise<void> => {
   const stats = after === undefined ? undefined : await statsNow(place.real);
   if (stats === undefined) deps.state.seen.forget(context.sessionId, place.real);
-  else deps.state.seen.set(context.sessionId, place.real, { stamp: stampOf(stats), parts: new Map(), redacted: false });
+  else {
+    const redacted = deps.state.seen.get(context.sessionId, place.real)?.redacted ?? false;
+    deps.state.seen.set(context.sessionId, place.real, { stamp: stampOf(stats), parts: new Map(), redacted });
+  }
 };
 
 /** What the model should know about a change that was made, one line each. */

@@ -127,11 +127,17 @@ test('a folder that is swapped between the writing beside and the putting in pla
   assert.equal(await readFile(join(outside, 'secret.txt'), 'utf8'), 'the secret\n');
 });
 
+test('a working folder that a command went to opens nothing', async () => {
+  const gone = await newDesk({ workdir: () => outside });
+  await assert.rejects(gone.run('read_file', { path: 'secret.txt' }), { code: 'unavailable', message: /outside the folders/ });
+  await gone[Symbol.asyncDispose]();
+});
+
 test('a write root holds for writing alone', async () => {
-  const narrow = await newDesk({ writeRoot: join(desk.root, 'only-here'), roots: [desk.root] });
+  const narrow = await newDesk({ writeRoot: join(desk.root, 'only-here'), roots: [desk.root], workdir: () => desk.work });
   await assert.rejects(narrow.run('write_file', { path: 'a.txt', content: 'x' }), { code: 'unavailable', message: /the only folder that may be written/ });
   await narrow.run('write_file', { path: join(desk.root, 'only-here', 'a.txt'), content: 'x' });
-  await writeFile(join(narrow.work, 'b.txt'), 'y');
+  await writeFile(join(desk.work, 'b.txt'), 'y');
   assert.equal(await narrow.run('read_file', { path: 'b.txt' }), '1|y');
   await narrow[Symbol.asyncDispose]();
 });

@@ -1,6 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { relative } from 'node:path';
+import { newSlots } from '../../../lib/slots.ts';
+import type { Slots } from '../../../lib/slots.ts';
 import type { Approver } from '../../approvals/contract.ts';
 import { resultsFolder } from '../spill-result.ts';
 import { ToolError } from '../contract.ts';
@@ -15,8 +17,6 @@ import type { PathLocks } from './path-locks.ts';
 import { absolutePath, findRealPath } from './resolve-path.ts';
 import type { PathBase } from './resolve-path.ts';
 import { newSeenFiles } from './seen-files.ts';
-import { newSlots } from './slots.ts';
-import type { Slots } from './slots.ts';
 import type { SeenFiles } from './seen-files.ts';
 
 /** What the file tools of all agents share: one for the process. */
@@ -35,9 +35,9 @@ export interface FileToolsDeps {
   readonly agentHome: string;
   /** The folder of the user that the gateway runs as; `~` in paths. */
   readonly userHome: string;
-  /** Where relative paths begin, absolute. It may be read and written. */
+  /** Where relative paths begin, absolute. Being there opens nothing: a command may have gone anywhere. */
   workdir(context: ToolContext): string;
-  /** Further folders that may be read and written, and such that may only be read. */
+  /** Folders that may be read and written besides the home of the agent, and such that may only be read. */
   readonly roots: readonly string[];
   readonly readRoots: readonly string[];
   /** When set, nothing is written outside it. */
@@ -94,7 +94,7 @@ const policyFor = async (deps: FileToolsDeps, context: ToolContext, base: PathBa
   const real = (path: string): Promise<string | undefined> => realFolder(path, base);
   const all = async (paths: readonly string[]): Promise<readonly string[]> => (await Promise.all(paths.map(real))).filter((path) => path !== undefined);
   const [home, agentHome, userHome] = await Promise.all([deps.home, deps.agentHome, deps.userHome].map(real));
-  const [writable, readable] = await Promise.all([all([base.workdir, deps.agentHome, ...deps.roots]), all([resultsFolder(deps.home, context.sessionId), ...deps.readRoots])]);
+  const [writable, readable] = await Promise.all([all([deps.agentHome, ...deps.roots]), all([resultsFolder(deps.home, context.sessionId), ...deps.readRoots])]);
   const writeRoot = deps.writeRoot === undefined ? undefined : await real(deps.writeRoot);
   if (home === undefined || agentHome === undefined || userHome === undefined || (deps.writeRoot !== undefined && writeRoot === undefined)) {
     throw new ToolError('unavailable', 'The folders of the gateway cannot be found. The owner has to look at them.');

@@ -40,7 +40,7 @@ export const newDesk = async (overrides: Partial<FileToolsDeps> = {}): Promise<D
     agentHome: home,
     userHome: user,
     workdir: () => work,
-    roots: [],
+    roots: [work],
     readRoots: [],
     redact: (text) => text.replaceAll('hunter22', '***'),
     state: newFileState(),

@@ -15,11 +15,7 @@ const starsAt = (glob: string, at: number): { readonly source: string; readonly 
   return { source: '[^/]*', next };
 };
 
-/**
- * A pattern of file names as a regular expression over a path with forward slashes: `*`, `**`, `?`, `[a-z]` and `{a,b}`. Only for threads that can be
- * ended, since a pattern may be made to be slow.
- */
-export const globSource = (glob: string): string => {
+const globSource = (glob: string): string => {
   let source = '';
   let depth = 0;
   let at = 0;
@@ -48,4 +44,15 @@ export const globSource = (glob: string): string => {
   return source + ')'.repeat(depth);
 };
 
-export const globPattern = (glob: string): RegExp => new RegExp(`^${globSource(glob)}$`, 's');
+/**
+ * A pattern of file names (`*`, `**`, `?`, `[a-z]`, `{a,b}`) as a regular expression over a path with forward slashes. It is to be run only in threads
+ * that can be ended, since a pattern may be made to be slow. Nothing when it is no pattern, such as `[z-a]`.
+ */
+export const readGlob = (glob: string, options: { readonly ignoreCase?: boolean } = {}): RegExp | undefined => {
+  try {
+    return new RegExp(`^${globSource(glob)}$`, options.ignoreCase ? 'is' : 's');
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};

@@ -1,4 +1,4 @@
-import { globPattern } from './glob.ts';
+import { readGlob } from './glob.ts';
 
 interface IgnoreRule {
   readonly pattern: RegExp;
@@ -24,7 +24,8 @@ const ruleOf = (line: string): IgnoreRule | undefined => {
   const folderOnly = body.endsWith('/');
   const path = folderOnly ? body.slice(0, -1) : body;
   if (path === '' || path === '/') return undefined;
-  return { pattern: globPattern(path.replace(/^\//, '')), anchored: path.includes('/'), folderOnly, negated };
+  const pattern = readGlob(path.replace(/^\//, ''));
+  return pattern === undefined ? undefined : { pattern, anchored: path.includes('/'), folderOnly, negated };
 };
 
 export const parseIgnoreFile = (folder: string, text: string): IgnoreFile => ({

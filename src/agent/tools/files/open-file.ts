@@ -15,7 +15,7 @@ export const kernelPath = async (handle: FileHandle): Promise<string | undefined
   try {
     return await readlink(`/proc/self/fd/${handle.fd}`);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
+    if (systemCode(error) !== undefined) return undefined;
     throw error;
   }
 };

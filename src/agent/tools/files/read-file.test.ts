@@ -127,6 +127,10 @@ test("secrets in the gateway's own files are hidden, and such a file cannot be w
   desk.answers.push({ allowed: true, how: 'once' });
   await assert.rejects(desk.run('write_file', { path: '~/.hermes/config.yaml', content: 'model:\n  api_key: ***\n' }, { context }), refusal('failed', /were hidden when you read it/));
   desk.answers.length = 0;
+  desk.answers.push({ allowed: true, how: 'once' }, { allowed: true, how: 'once' });
+  await desk.run('patch', { path: '~/.hermes/config.yaml', old_string: 'model:', new_string: 'models:' }, { context });
+  await assert.rejects(desk.run('write_file', { path: '~/.hermes/config.yaml', content: 'models: ***' }, { context }), refusal('failed', /were hidden/), 'after a change too');
+  desk.answers.length = 0;
 });
 
 test('a long result that lies in a file can be read by its own conversation only', async () => {

@@ -76,7 +76,7 @@ export const readFile = (deps: FileToolsDeps): Tool =>
         const range = { first: read.offset, count: read.limit, skipChars: read.char_offset, maxChars: deps.maxChars ?? defaultMaxChars };
         const text = display(await readLines(file.handle, range, signal), read, place.shown);
         const safe = isInside(access.policy.home, place.real) ? deps.redact(text) : text;
-        deps.state.seen.set(context.sessionId, place.real, { stamp, parts: new Map(seen?.parts).set(part, 'shown'), redacted: safe !== text || (seen?.redacted ?? false) });
+        deps.state.seen.set(context.sessionId, place.real, { stamp, parts: new Map(seen?.parts).set(part, 'shown'), redacted: safe !== text || (known?.redacted ?? false) });
         return safe;
       } finally {
         await file.handle.close();

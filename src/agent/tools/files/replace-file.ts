@@ -68,13 +68,14 @@ export const stageFile = async (real: string, bytes: Uint8Array, like: BigIntSta
 
 /** Removes the file at a path without links. */
 export const removeFile = async (real: string): Promise<void> => {
-  const folder = await holdFolder(dirname(real));
+  let folder: HeldFolder | undefined;
   try {
+    folder = await holdFolder(dirname(real));
     await unlink(folder.path(basename(real)));
     await folder.sync();
   } catch (error) {
     throw fileProblem(error, real);
   } finally {
-    await folder.release();
+    await folder?.release();
   }
 };

@@ -35,7 +35,7 @@ const isThere = async (path: string): Promise<boolean> => {
     return true;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false;
-    throw error;
+    throw fileProblem(error, path);
   }
 };
 

@@ -14,7 +14,7 @@ before(async () => {
   await desk.put('src/deep/c.md', '# two\n\ntext\n');
   await desk.put('node_modules/x/two.ts', 'const two = 2;\n');
   await desk.put('.git/two.ts', 'const two = 2;\n');
-  await desk.put('.gitignore', 'ignored/\n*.log\n!keep.log\n/src/gen*.ts\n');
+  await desk.put('.gitignore', '[z-a]\nignored/\n*.log\n!keep.log\n/src/gen*.ts\n');
   await desk.put('ignored/two.ts', 'two\n');
   await desk.put('a.log', 'two\n');
   await desk.put('keep.log', 'two\n');
@@ -88,6 +88,7 @@ test('an answer that would be too long is cut, and can be continued', async () =
 
 test('a pattern that is none is refused with advice', async () => {
   await assert.rejects(search({ pattern: 'f(' }), { code: 'bad_arguments', message: /no regular expression.*backslash/ });
+  await assert.rejects(search({ pattern: 'x', file_glob: '[z-a]' }), { code: 'bad_arguments', message: /no pattern of file names/ });
   await assert.rejects(search({ pattern: 'x', path: 'no-such-folder' }), { code: 'bad_arguments', message: /does not exist/ });
 });
 

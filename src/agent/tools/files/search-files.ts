@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { moduleBeside, runBoundedWorker } from '../../../lib/bounded-worker.ts';
+import { runBoundedWorker } from '../../../lib/bounded-worker.ts';
 import type { WorkerEnd } from '../../../lib/bounded-worker.ts';
 import { ToolError } from '../contract.ts';
 import type { Tool, ToolContext } from '../contract.ts';
 import { defineTool } from '../define-tool.ts';
 import { newFileAccess } from './file-access.ts';
 import type { FileAccess, FileToolsDeps } from './file-access.ts';
+import { readGlob } from './glob.ts';
 import { isInside } from './path-policy.ts';
 import { defaultMaxChars } from './read-file.ts';
 import type { SearchMessage, SearchRequest, SearchRow } from './search-request.ts';
@@ -27,7 +28,9 @@ const heapMb = 256;
 const maxRepeats = 3;
 
 /** Compiling is harmless; running is not, and happens elsewhere. */
-const checkedPattern = ({ pattern, target }: SearchArgs): { readonly pattern: string; readonly ignoreCase: boolean } => {
+const checkedPattern = ({ pattern, target, file_glob: glob }: SearchArgs): { readonly pattern: string; readonly ignoreCase: boolean } => {
+  const names = target === 'files' ? pattern : glob;
+  if (names !== undefined && readGlob(names) === undefined) throw new ToolError('bad_arguments', `${JSON.stringify(names)} is no pattern of file names. Write one such as *.ts or src/**/*.md.`);
   if (target === 'files') return { pattern: /[*?[{]/.test(pattern) ? pattern : `${pattern.includes('/') ? '**/' : ''}*${pattern}*`, ignoreCase: true };
   const ignoreCase = pattern.startsWith('(?i)');
   const source = ignoreCase ? pattern.slice(4) : pattern;
@@ -50,7 +53,7 @@ const search = async (request: SearchRequest, { clock }: ToolContext, signal: Ab
   let end: Outcome['end'];
   const how = await runBoundedWorker<SearchMessage>(
     {
-      module: moduleBeside(import.meta.url, 'search-worker'),
+      module: new URL('./search-worker.ts', import.meta.url),
       data: request,
       timeoutMs,
       heapMb,

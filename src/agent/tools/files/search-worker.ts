@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { parentPort, workerData } from 'node:worker_threads';
 import { binaryKind } from './binary-kind.ts';
-import { globPattern } from './glob.ts';
+import { readGlob } from './glob.ts';
 import type { SearchMessage, SearchRequest, SearchRow } from './search-request.ts';
 import { writtenMs, walkFiles, withFile } from './walk-files.ts';
 import type { Walk } from './walk-files.ts';
@@ -104,8 +104,7 @@ const sendCount = (path: string, fd: number, progress: Progress): void => {
 /** A pattern without a slash means the name, one with a slash the path below the root. */
 const nameTest = (glob: string | undefined, root: string, ignoreCase: boolean): ((path: string) => boolean) => {
   if (glob === undefined) return () => true;
-  const { source } = globPattern(glob.replace(/^\.?\//, ''));
-  const pattern = new RegExp(source, ignoreCase ? 'is' : 's');
+  const pattern = readGlob(glob.replace(/^\.?\//, ''), { ignoreCase }) ?? /^$/;
   return (path) => {
     const below = relative(root, path).split(sep).join('/');
     return pattern.test(glob.includes('/') ? below : below.slice(below.lastIndexOf('/') + 1));

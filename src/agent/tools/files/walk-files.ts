@@ -75,7 +75,9 @@ function* walkFolder(folder: string, outer: readonly IgnoreFile[], at: { readonl
 /** Every file below the root that may be read and that git would not ignore, in a fixed order. Links are not followed. */
 export function* walkFiles(walk: Walk): Generator<string> {
   const { root } = walk.request;
-  if (lstatSync(root).isDirectory()) yield* walkFolder(root, ignoreFilesAbove(root, walk), { walk, depth: 0 });
+  const stats = orUnreadable(walk, () => lstatSync(root));
+  if (stats === undefined) return;
+  if (stats.isDirectory()) yield* walkFolder(root, ignoreFilesAbove(root, walk), { walk, depth: 0 });
   else if (mayRead(root, walk)) yield root;
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { conformanceClient } from './conformance-client.test-support.ts';
 
@@ -14,7 +14,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'auth/cross-app-access-complete-flow': 'it needs the identity provider of a company, which signs for its employees; there are no settings for one',
 };
 
-const judge = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
+const judge = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
 test('the client scenarios of the MCP conformance suite pass, but for two with a reason', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-conformance-'));

@@ -63,6 +63,7 @@ export class Processes {
   readonly #breaker = newHitBreaker();
   #stopping = new AbortController();
   #watching: Promise<void> = Promise.resolve();
+  #beginning = 0;
   /** Ends that are being told in this moment. */
   readonly #ending = new Set<Promise<void>>();
 
@@ -89,8 +90,17 @@ export class Processes {
   }
 
   async begin(spec: StartSpec): Promise<BackgroundProcess> {
+    this.#beginning += 1;
+    try {
+      await this.#makeRoom();
+      return await this.#begin(spec);
+    } finally {
+      this.#beginning -= 1;
+    }
+  }
+
+  async #begin(spec: StartSpec): Promise<BackgroundProcess> {
     const { store, owner } = this.#deps;
-    await this.#makeRoom();
     const id = `proc_${randomBytes(6).toString('hex')}`;
     const watch = spec.watch.length === 0 ? undefined : newWatch(spec.watch);
     const { sessionId, command, cwd, notify } = spec;
@@ -171,7 +181,7 @@ export class Processes {
   }
 
   async #makeRoom(): Promise<void> {
-    if (this.#all.size < maxProcesses) return;
+    if (this.#all.size + this.#beginning <= maxProcesses) return;
     const oldest = [...this.#all.values()].filter((each) => each.end !== undefined && !each.owes).toSorted((a, b) => (a.end?.atMs ?? 0) - (b.end?.atMs ?? 0))[0];
     if (oldest === undefined) throw new ToolError('unavailable', `${maxProcesses} background processes are running already. End some of them first (process with action kill).`);
     await this.#forget(oldest);

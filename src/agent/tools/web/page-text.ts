@@ -1,5 +1,6 @@
-import { moduleBeside, runBoundedWorker } from '../../../lib/bounded-worker.ts';
+import { runBoundedWorker } from '../../../lib/bounded-worker.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import type { Slots } from '../../../lib/slots.ts';
 import { ToolError } from '../contract.ts';
 import type { Page } from './fetch-page.ts';
 import type { ReadablePage, ReadableRequest } from './readable-worker.ts';
@@ -7,6 +8,14 @@ import type { ReadablePage, ReadableRequest } from './readable-worker.ts';
 export interface PageText {
   readonly title: string | undefined;
   readonly text: string;
+}
+
+export interface PageTextOptions {
+  /** The source of a page, not its readable text. */
+  readonly raw: boolean;
+  readonly clock: Clock;
+  /** Each conversion is a thread. */
+  readonly slots: Slots;
 }
 
 type PageKind = 'html' | 'text' | 'pdf' | 'image' | 'binary';
@@ -47,10 +56,10 @@ export const decodePage = ({ contentType, bytes }: Pick<Page, 'contentType' | 'b
 };
 
 /** In a thread of its own: some pages are made to be slow, and none may hold up the others. The last thing it said is the best it had. */
-const readable = async (request: ReadableRequest, clock: Clock, signal: AbortSignal): Promise<ReadablePage> => {
+const readable = async (request: ReadableRequest, { clock, slots }: PageTextOptions, signal: AbortSignal): Promise<ReadablePage> => {
   let page: ReadablePage | undefined;
-  const task = { module: moduleBeside(import.meta.url, 'readable-worker'), data: request, timeoutMs, heapMb, clock, onMessage: (message: ReadablePage) => void (page = message) };
-  const end = await runBoundedWorker(task, signal);
+  const task = { module: new URL('./readable-worker.ts', import.meta.url), data: request, timeoutMs, heapMb, clock, onMessage: (message: ReadablePage) => void (page = message) };
+  const end = await slots.run(signal, () => runBoundedWorker(task, signal));
   if (page !== undefined) return page;
   const options = end.type === 'failed' ? { cause: end.cause } : undefined;
   throw new ToolError('failed', 'The page could not be turned into text. Ask for it with raw set to true to see its source.', options);
@@ -63,11 +72,11 @@ const refusals: Readonly<Record<Exclude<PageKind, 'html' | 'text'>, string>> = {
 };
 
 /** The text of a page: readable markdown for HTML, everything else as it is. */
-export const pageText = async (page: Page, options: { readonly raw: boolean; readonly clock: Clock }, signal: AbortSignal): Promise<PageText> => {
+export const pageText = async (page: Page, options: PageTextOptions, signal: AbortSignal): Promise<PageText> => {
   const kind = pageKind(page);
   if (kind !== 'html' && kind !== 'text') throw new ToolError('failed', `${page.url.href} ${refusals[kind]}`);
   const text = decodePage(page);
   if (kind === 'text' || options.raw) return { title: undefined, text };
-  const { title, markdown } = await readable({ html: text.slice(0, maxHtmlChars), url: page.url.href }, options.clock, signal);
+  const { title, markdown } = await readable({ html: text.slice(0, maxHtmlChars), url: page.url.href }, options, signal);
   return { title, text: markdown };
 };

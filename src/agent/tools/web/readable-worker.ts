@@ -16,10 +16,12 @@ export interface ReadablePage {
 }
 
 /** Elements that say nothing to a reader. */
-const noise = 'script, style, noscript, template, svg, iframe, object, embed, form, button, input, select, textarea, dialog, [hidden], [aria-hidden="true"]';
+const noise = 'title, script, style, noscript, template, svg, iframe, object, embed, form, button, input, select, textarea, dialog, [hidden], [aria-hidden="true"]';
 
-/** In a larger page no article is looked for. */
-const maxElements = 30_000;
+/** In a larger or deeper page no article is looked for: the search takes time that grows faster than the page. */
+const articleLimits = { elements: 20_000, depth: 250 };
+/** A page that is built like a well has no form worth keeping. */
+const maxDepth = 1000;
 
 const absolute = (address: string | null, base: string): string | undefined => {
   const url = address === null ? null : URL.parse(address, base);
@@ -67,13 +69,33 @@ const cleanPage = (html: string): { readonly title: string | undefined; readonly
   return { title: title === '' ? undefined : title, body: document.body };
 };
 
+const depthOf = (body: HTMLElement): number => {
+  let node: Element = body;
+  let depth = 0;
+  let deepest = 0;
+  for (;;) {
+    if (node.firstElementChild !== null) {
+      node = node.firstElementChild;
+      depth += 1;
+      deepest = Math.max(deepest, depth);
+      continue;
+    }
+    while (node !== body && node.nextElementSibling === null) {
+      node = node.parentElement ?? body;
+      depth -= 1;
+    }
+    if (node === body) return deepest;
+    node = node.nextElementSibling ?? body;
+  }
+};
+
 const plainText = (body: HTMLElement): string => (body.textContent ?? '').replaceAll(/[^\S\n]+/g, ' ').replaceAll(/ ?\n[ \n]*/g, '\n').trim();
 
 /** The article of a page, if it has one that says a good part of what the page says. */
 const articleOf = (html: string, whole: ReadablePage, turndown: TurndownService): ReadablePage | undefined => {
-  const article = new Readability(parse(html), { charThreshold: 250, maxElemsToParse: maxElements }).parse();
+  const article = new Readability(parse(html), { charThreshold: 250 }).parse();
   const markdown = article?.content ? turndown.turndown(article.content).trim() : '';
-  return markdown.length >= 200 || markdown.length * 2 >= whole.markdown.length ? { title: article?.title?.trim() || whole.title, markdown } : undefined;
+  return markdown.length >= 1500 || markdown.length * 3 >= whole.markdown.length ? { title: article?.title?.trim() || whole.title, markdown } : undefined;
 };
 
 /** Says what it has as soon as it has it, from plain text to the article alone: the better things can take too long, or more than there is. */
@@ -81,8 +103,11 @@ const convert = ({ html, url }: ReadableRequest, say: (page: ReadablePage) => vo
   const turndown = newTurndown(url);
   const { title, body } = cleanPage(html);
   say({ title, markdown: plainText(body) });
+  const depth = depthOf(body);
+  if (depth > maxDepth) return;
   const whole = { title, markdown: turndown.turndown(body).trim() };
   say(whole);
+  if (depth > articleLimits.depth || body.querySelectorAll('*').length > articleLimits.elements) return;
   const article = articleOf(html, whole, turndown);
   if (article !== undefined) say(article);
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Slots } from '../../../lib/slots.ts';
 import { markUntrusted } from '../../untrusted-text.ts';
 import { ToolError } from '../contract.ts';
 import type { Tool } from '../contract.ts';
@@ -38,9 +39,10 @@ const answer = (page: KeptPage, { offset, max_chars: maxChars }: FetchArgs): str
 export interface WebFetchDeps {
   readonly lookup: Lookup;
   readonly pages: PageCache;
+  readonly slots: Slots;
 }
 
-export const webFetch = (options: WebOptions, { lookup, pages }: WebFetchDeps): Tool =>
+export const webFetch = (options: WebOptions, { lookup, pages, slots }: WebFetchDeps): Tool =>
   defineTool({
     name: 'web_fetch',
     description: 'Opens a web page and shows it as readable text (markdown); JSON and plain text come as they are. Long pages come in parts: go on with `offset`. Pages of the private network and PDF files cannot be opened.',
@@ -52,7 +54,7 @@ export const webFetch = (options: WebOptions, { lookup, pages }: WebFetchDeps): 
       if (kept !== undefined) return answer(kept, given);
       const limits = { maxBytes: Math.floor(options.max_download_mb * 1024 * 1024), timeoutMs: options.timeout_ms };
       const page = await fetchPage(given.url, { settings: options, limits, lookup, clock }, signal);
-      const { title, text } = await pageText(page, { raw: given.raw, clock }, signal);
+      const { title, text } = await pageText(page, { raw: given.raw, clock, slots }, signal);
       const fresh: KeptPage = { url: page.url.href, title, text, cut: page.cut };
       pages.set(key, fresh);
       return answer(fresh, given);

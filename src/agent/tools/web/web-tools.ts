@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
+import { newSlots } from '../../../lib/slots.ts';
 import type { Tool } from '../contract.ts';
 import type { Lookup } from './checked-url.ts';
 import { systemLookup } from './fetch-page.ts';
@@ -16,5 +17,5 @@ export interface WebToolsDeps {
 /** The tools that reach the web; searching only when a service for it is configured. */
 export const webTools = (options: WebOptions, deps: WebToolsDeps): readonly Tool[] => {
   const search = webSearch(options);
-  return [webFetch(options, { lookup: deps.lookup ?? systemLookup, pages: newPageCache(deps.clock) }), ...(search === undefined ? [] : [search])];
+  return [webFetch(options, { lookup: deps.lookup ?? systemLookup, pages: newPageCache(deps.clock), slots: newSlots(2) }), ...(search === undefined ? [] : [search])];
 };

@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { manualClock, systemClock } from '../../../lib/clock.ts';
+import { silentLogger } from '../../../lib/logger.ts';
+import { keepProcess, processesOf } from '../../../store/processes.ts';
+import { ToolError } from '../contract.ts';
+import { processStart } from './process-start.ts';
+import { Processes } from './processes.ts';
+import type { ProcessNotice } from './processes.ts';
+import { approvalSettings, fakeContext, newBench, until } from './terminal.test-support.ts';
+import type { Bench } from './terminal.test-support.ts';
+
+/** Runs until the file `go` is there. */
+const patient = 'while [ ! -e go ]; do sleep 0.01; done; ';
+const go = (bench: Bench): Promise<void> => writeFile(join(bench.folder, 'go'), '');
+const refusal = (pattern: RegExp) => (error: unknown): boolean => error instanceof ToolError && pattern.test(error.message);
+
+/** As the gateway that is started next would see it. */
+const nextGateway = (bench: Bench, notices: ProcessNotice[]): Processes =>
+  new Processes({ store: bench.store, clock: systemClock, log: silentLogger, folder: join(bench.folder, 'processes'), owner: 'here', redact: (text) => text, notify: async (notice) => void notices.push(notice) });
+
+test('a background process is started at once, looked at, and waited for', async (t) => {
+  const bench = await newBench(t);
+  const started = await bench.run({ command: `echo first; ${patient}echo second >&2; exit 3`, background: true });
+  assert.match(started.session_id, /^proc_[0-9a-f]{12}$/);
+  assert.equal(started.exit_code, 0);
+  assert.match(String(started['hint']), /will not be told.*poll/);
+  const { session_id } = started;
+  await until(async () => (await bench.ask({ action: 'log', session_id })).output === 'first');
+  assert.deepEqual(await bench.ask({ action: 'poll', session_id }).then(({ status, output }) => [status, output]), ['running', 'first\n']);
+  assert.equal((await bench.ask({ action: 'poll', session_id })).output, '');
+  const waiting = bench.ask({ action: 'wait', session_id });
+  await go(bench);
+  assert.deepEqual(await waiting.then(({ status, output, exit_code }) => [status, output, exit_code]), ['exited', 'second\n', 3]);
+  assert.deepEqual(bench.notices, []);
+});
+
+test('waiting ends with its time, with the turn, and at once for what has ended', async (t) => {
+  const bench = await newBench(t);
+  const { session_id } = await bench.run({ command: patient, background: true });
+  const waited = await bench.ask({ action: 'wait', session_id, timeout: 0.02 });
+  assert.deepEqual([waited['status'], waited['note']], ['running', 'It still runs after 0.02 seconds of waiting.']);
+  const abort = new AbortController();
+  const aborted = bench.ask({ action: 'wait', session_id }, fakeContext(), abort.signal);
+  abort.abort(new Error('over'));
+  await assert.rejects(aborted, /over/);
+  await go(bench);
+  await bench.ask({ action: 'wait', session_id });
+  assert.equal((await bench.ask({ action: 'wait', session_id }))['status'], 'exited');
+});
+
+test('a promise to tell of the end is kept once, with the end of the output', async (t) => {
+  const bench = await newBench(t);
+  const { session_id, notify_on_complete } = await bench.run({ command: `echo key=gateway-secret-1; ${patient}echo all done; exit 2`, background: true, notify_on_complete: true });
+  assert.equal(notify_on_complete, true);
+  await go(bench);
+  await until(() => bench.notices.length > 0);
+  const [notice] = bench.notices;
+  assert.deepEqual([notice?.sessionId, notice?.key], ['s1', `process:${session_id}:end`]);
+  assert.match(notice?.text ?? '', /^\[IMPORTANT: The background process proc_\w+ \(`echo .*`\) ended: exit code 2\.\]\n[\s\S]*untrusted[\s\S]*all done/);
+  assert.ok(!notice?.text.includes('gateway-secret-1'));
+  await until(async () => (await bench.store.read((db) => processesOf(db, 'here')))[0]?.notify === false);
+  assert.equal(bench.notices.length, 1);
+});
+
+test('what the model has seen itself is not told, and a notice that it has not taken up is taken back', async (t) => {
+  const bench = await newBench(t);
+  const { session_id } = await bench.run({ command: `${patient}echo x`, background: true, notify_on_complete: true });
+  const waiting = bench.ask({ action: 'wait', session_id });
+  await go(bench);
+  assert.equal((await waiting)['status'], 'exited');
+  await bench.processes.find('s1', session_id).ended;
+  assert.deepEqual([bench.notices, bench.withdrawn], [[], []]);
+  const other = await bench.run({ command: 'true', background: true, notify_on_complete: true });
+  await until(() => bench.processes.find('s1', other.session_id).told);
+  for (const action of ['poll', 'log', 'wait']) await bench.ask({ action, session_id: other.session_id });
+  assert.deepEqual([bench.notices.length, bench.withdrawn], [1, [`process:${other.session_id}:end`]]);
+});
+
+test('where nothing can be said later, nothing is promised, and the model is told to look itself', async (t) => {
+  const bench = await newBench(t);
+  const context = fakeContext({ asyncDelivery: false });
+  for (const wish of [{ notify_on_complete: true }, { watch_patterns: ['x'] }]) {
+    const started = await bench.run({ command: 'echo x', background: true, ...wish }, context);
+    assert.match(String(started['notify_unsupported']), /process\(action="poll", session_id="proc_/);
+    assert.deepEqual([started['notify_on_complete'], started['watch_patterns'], started['hint']], [undefined, undefined, undefined]);
+    await bench.ask({ action: 'wait', session_id: started.session_id }, context);
+  }
+  assert.deepEqual(bench.notices, []);
+});
+
+test('a watch gives way to the word about the end when both are wanted', async (t) => {
+  const bench = await newBench(t);
+  const started = await bench.run({ command: 'echo x', background: true, notify_on_complete: true, watch_patterns: ['x'] });
+  assert.match(String(started['note']), /watch_patterns was left out/);
+  await until(() => bench.notices.length > 0);
+  assert.deepEqual(bench.notices.map((notice) => notice.key), [`process:${started.session_id}:end`]);
+});
+
+test('a line that is watched for is told while the process runs, whole lines only', async (t) => {
+  const bench = await newBench(t);
+  const { session_id } = await bench.run({ command: `printf 'server REA'; ${patient}printf 'DY on 80\\nn%s\\n' oise; while [ ! -e end ]; do sleep 0.01; done; echo READY again`, background: true, watch_patterns: ['READY', 'ERROR'] });
+  await go(bench);
+  await until(() => bench.notices.length > 0);
+  assert.equal(bench.notices[0]?.key, `process:${session_id}:watch:1`);
+  assert.match(bench.notices[0]?.text ?? '', /wrote what you are watching for[\s\S]*server READY on 80/);
+  assert.ok(!bench.notices[0]?.text.includes('noise'));
+  await writeFile(join(bench.folder, 'end'), '');
+  await bench.ask({ action: 'wait', session_id });
+  // The second is too soon after the first, and the end was not asked for.
+  assert.equal(bench.notices.length, 1);
+});
+
+test('text can be written to a process, sent with Enter, and brought to an end', async (t) => {
+  const bench = await newBench(t);
+  const { session_id } = await bench.run({ command: 'while read -r line; do echo "got $line"; done; echo end', background: true });
+  await bench.ask({ action: 'write', session_id, data: 'a' });
+  await bench.ask({ action: 'submit', session_id, data: 'b' });
+  await until(async () => (await bench.ask({ action: 'log', session_id })).output === 'got ab');
+  await bench.ask({ action: 'close', session_id });
+  assert.equal((await bench.ask({ action: 'wait', session_id })).exit_code, 0);
+  assert.equal((await bench.ask({ action: 'log', session_id })).output, 'got ab\nend');
+  await assert.rejects(bench.ask({ action: 'submit', session_id, data: 'x' }), refusal(/has ended/));
+  await assert.rejects(bench.ask({ action: 'write', session_id }), refusal(/data is missing/));
+});
+
+test('a process is ended with all that it has started, and its end is not told', async (t) => {
+  const bench = await newBench(t, { settings: approvalSettings({ mode: 'off' }) });
+  const { session_id, pid } = await bench.run({ command: 'sleep 300 & echo $! > child; wait', background: true, notify_on_complete: true });
+  const child = async (): Promise<number> => Number(await readFile(join(bench.folder, 'child'), 'utf8').catch(() => '0'));
+  await until(async () => (await child()) > 0);
+  const killed = await bench.ask({ action: 'kill', session_id });
+  assert.deepEqual([killed['status'], killed.exit_code], ['exited', 143]);
+  await until(async () => (await processStart(Number(pid))) === undefined && (await processStart(await child())) === undefined);
+  assert.deepEqual(bench.notices, []);
+  assert.equal((await bench.ask({ action: 'kill', session_id }))['note'], 'It had ended already.');
+});
+
+test('a conversation sees its own processes only, by id or the beginning of it', async (t) => {
+  const bench = await newBench(t);
+  const first = await bench.run({ command: patient, background: true });
+  const second = await bench.run({ command: 'echo secret gateway-secret-1', background: true });
+  const other = fakeContext({ sessionId: 's2' });
+  assert.deepEqual((await bench.ask({ action: 'list' }, other))['processes'], []);
+  await assert.rejects(bench.ask({ action: 'poll', session_id: first.session_id }, other), refusal(/no background process/));
+  await assert.rejects(bench.ask({ action: 'poll', session_id: 'proc_' }), refusal(/several ids/));
+  await assert.rejects(bench.ask({ action: 'poll' }), refusal(/session_id is missing/));
+  assert.equal((await bench.ask({ action: 'poll', session_id: first.session_id.slice(0, 14) })).session_id, first.session_id);
+  await bench.ask({ action: 'wait', session_id: second.session_id });
+  const listed = (await bench.ask({ action: 'list' }))['processes'] as readonly Record<string, unknown>[];
+  assert.deepEqual(listed.map((each) => [each['session_id'], each['status'], each['command']]), [[first.session_id, 'running', patient], [second.session_id, 'exited', 'echo secret ***']]);
+  assert.deepEqual([bench.processes.hasLive('s1'), bench.processes.hasLive('s2')], [true, false]);
+  assert.equal(await bench.processes.killOf('s1'), 1);
+  assert.equal(bench.processes.hasLive('s1'), false);
+});
+
+test('lines of the output are shown from any place, the last ones by themselves', async (t) => {
+  const bench = await newBench(t);
+  const { session_id } = await bench.run({ command: 'i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done', background: true });
+  await bench.ask({ action: 'wait', session_id });
+  const last = await bench.ask({ action: 'log', session_id });
+  assert.deepEqual([last['first_line'], last['total_lines'], last.output.split('\n').length, last.output.split('\n')[0]], [100, 300, 200, 'line 100']);
+  assert.equal((await bench.ask({ action: 'log', session_id, offset: 5, limit: 2 })).output, 'line 5\nline 6');
+});
+
+test('a process that cannot be started is said so and forgotten', async (t) => {
+  const bench = await newBench(t);
+  await assert.rejects(bench.processes.begin({ sessionId: 's1', command: 'x', cwd: '/', launch: { argv: ['true'], cwd: join(bench.folder, 'none'), env: {} }, notify: true, watch: [] }), refusal(/could not be started/));
+  assert.deepEqual(await bench.store.read((db) => processesOf(db, 'here')), []);
+});
+
+test('what still runs after a restart is found again, and its end is told once', async (t) => {
+  const bench = await newBench(t);
+  const { session_id } = await bench.run({ command: `echo before; ${patient}echo after; exit 4`, background: true, notify_on_complete: true });
+  await bench.processes.stop();
+  const notices: ProcessNotice[] = [];
+  const next = nextGateway(bench, notices);
+  await next.start();
+  bench.cleanup(() => next.stop());
+  assert.equal(next.find('s1', session_id).end, undefined);
+  assert.equal(notices.length, 0);
+  await go(bench);
+  await until(() => notices.length > 0);
+  assert.match(notices[0]?.text ?? '', /ended: exit code 4\.\][\s\S]*before\nafter/);
+  assert.equal(notices[0]?.key, `process:${session_id}:end`);
+  await until(async () => (await bench.store.read((db) => processesOf(db, 'here')))[0]?.notify === false);
+  await next.stop();
+  const third = nextGateway(bench, notices);
+  await third.start();
+  await third.stop();
+  assert.equal(notices.length, 1);
+  assert.deepEqual(bench.notices, []);
+});
+
+test('what ended while the gateway was away is told as that, with its exit code', async (t) => {
+  const bench = await newBench(t);
+  const { session_id, pid } = await bench.run({ command: `${patient}echo late; exit 6`, background: true, notify_on_complete: true });
+  await bench.processes.stop();
+  await go(bench);
+  await until(async () => (await processStart(Number(pid))) === undefined);
+  const notices: ProcessNotice[] = [];
+  const next = nextGateway(bench, notices);
+  await next.start();
+  bench.cleanup(() => next.stop());
+  await until(() => notices.length > 0);
+  assert.match(notices[0]?.text ?? '', /ended while the gateway was away: exit code 6\.\][\s\S]*late/);
+  assert.equal(next.find('s1', session_id).end?.exitCode, 6);
+});
+
+test('a process that was killed with the gateway has ended without a code', async (t) => {
+  const bench = await newBench(t);
+  const { pid } = await bench.run({ command: patient, background: true, notify_on_complete: true });
+  await bench.processes.stop();
+  process.kill(-Number(pid), 'SIGKILL');
+  await until(async () => (await processStart(Number(pid))) === undefined);
+  const notices: ProcessNotice[] = [];
+  const next = nextGateway(bench, notices);
+  await next.start();
+  bench.cleanup(() => next.stop());
+  await until(() => notices.length > 0);
+  assert.match(notices[0]?.text ?? '', /while the gateway was away: its exit code is not known/);
+});
+
+test('a process is known by its start and not by its number alone', async (t) => {
+  const bench = await newBench(t);
+  await bench.store.write(async (tx) => {
+    await keepProcess(tx, { id: 'proc_1', owner: 'here', sessionId: 's1', command: 'other', cwd: '/', notify: true, watch: null });
+    await tx.q.updateTable('processes').set({ state: 'running', pid: process.pid, started: 'another boot:1' }).where('id', '=', 'proc_1').execute();
+  });
+  const notices: ProcessNotice[] = [];
+  const next = nextGateway(bench, notices);
+  await next.start();
+  bench.cleanup(() => next.stop());
+  await until(() => notices.length > 0);
+  assert.match(notices[0]?.text ?? '', /proc_1 \(`other`\) ended while the gateway was away/);
+});
+
+test('a process whose start nobody saw is said to be lost', async (t) => {
+  const bench = await newBench(t);
+  await bench.store.write((tx) => keepProcess(tx, { id: 'proc_2', owner: 'here', sessionId: 's1', command: 'make', cwd: '/', notify: true, watch: null }));
+  await bench.store.write((tx) => keepProcess(tx, { id: 'proc_3', owner: 'elsewhere', sessionId: 's1', command: 'make', cwd: '/', notify: true, watch: null }));
+  const notices: ProcessNotice[] = [];
+  const next = nextGateway(bench, notices);
+  await next.start();
+  bench.cleanup(() => next.stop());
+  await until(() => notices.length > 0);
+  assert.deepEqual(notices.map((notice) => notice.text), ['[IMPORTANT: The gateway ended in the very moment in which it started the background process proc_2 (`make`). Nobody knows whether it runs.]']);
+});
+
+test('a process of a restarted gateway can be ended, but not written to', async (t) => {
+  const bench = await newBench(t);
+  const { session_id, pid } = await bench.run({ command: patient, background: true });
+  await bench.processes.stop();
+  await bench.processes.start();
+  await assert.rejects(bench.ask({ action: 'submit', session_id, data: 'x' }), refusal(/input went away/));
+  const killed = await bench.ask({ action: 'kill', session_id });
+  assert.equal(killed['status'], 'exited');
+  await until(async () => (await processStart(Number(pid))) === undefined);
+});
+
+test('a notice that could not be given is given later', async (t) => {
+  const given: string[] = [];
+  let failures = 2;
+  const bench = await newBench(t, {
+    processes: {
+      async notify(notice) {
+        if ((failures -= 1) >= 0) throw new Error('the store is away');
+        given.push(notice.key);
+      },
+      clock: { now: () => Date.now(), sleep: (_ms, signal) => systemClock.sleep(5, signal) },
+    },
+  });
+  const { session_id } = await bench.run({ command: 'true', background: true, notify_on_complete: true });
+  await until(() => given.length > 0);
+  assert.deepEqual(given, [`process:${session_id}:end`]);
+});
+
+test('what has ended is forgotten after half an hour, with its files', async (t) => {
+  const clock = manualClock();
+  const bench = await newBench(t, { clock });
+  await bench.run({ command: 'echo x', background: true });
+  await until(() => bench.processes.of('s1')[0]?.end !== undefined);
+  await clock.advance(29 * 60_000);
+  assert.equal(bench.processes.of('s1').length, 1);
+  await until(async () => {
+    await clock.advance(60_000);
+    return bench.processes.of('s1').length === 0 && (await bench.store.read((db) => processesOf(db, 'here'))).length === 0;
+  });
+  assert.deepEqual(await readdir(join(bench.folder, 'processes')), []);
+});
+
+test('no more than 64 run at a time', async (t) => {
+  const bench = await newBench(t);
+  await Promise.all(Array.from({ length: 64 }, () => bench.run({ command: 'read -r x', background: true })));
+  await assert.rejects(bench.run({ command: 'true', background: true }), refusal(/64 background processes are running already/));
+  const [first] = bench.processes.of('s1');
+  await bench.ask({ action: 'kill', session_id: first?.id });
+  await assert.doesNotReject(bench.run({ command: 'read -r x', background: true }));
+});
+
+test('a process outlives a gateway that is killed, and goes on writing', async (t) => {
+  const bench = await newBench(t);
+  await bench.processes.stop();
+  const script = `
+    import { Processes } from ${JSON.stringify(new URL('./processes.ts', import.meta.url).href)};
+    import { openStore } from ${JSON.stringify(new URL('../../../store/open.ts', import.meta.url).href)};
+    import { systemClock } from ${JSON.stringify(new URL('../../../lib/clock.ts', import.meta.url).href)};
+    import { silentLogger } from ${JSON.stringify(new URL('../../../lib/logger.ts', import.meta.url).href)};
+    const [folder] = process.argv.slice(1);
+    const store = await openStore({ path: folder + '/other.db', clock: systemClock, log: silentLogger, checkIntegrity: false });
+    const processes = new Processes({ store, clock: systemClock, log: silentLogger, folder: folder + '/processes', owner: 'here', redact: (text) => text, notify: async () => undefined });
+    await processes.start();
+    const begun = await processes.begin({ sessionId: 's1', command: 'x', cwd: folder, launch: { argv: ['/bin/sh', '-c', 'echo one; ${patient}echo two'], cwd: folder, env: { PATH: '/usr/bin:/bin' } }, notify: true, watch: [] });
+    process.stdout.write(JSON.stringify({ id: begun.id, pid: begun.pid }) + '\\n');`;
+  const gateway = spawn(process.execPath, ['--input-type=module', '-e', script, bench.folder], { stdio: ['ignore', 'pipe', 'inherit'], cwd: fileURLToPath(new URL('.', import.meta.url)) });
+  const said = await new Promise<string>((resolve) => gateway.stdout.once('data', (data: Buffer) => resolve(data.toString())));
+  const { id, pid } = JSON.parse(said) as { id: string; pid: number };
+  const gone = new Promise((resolve) => gateway.once('exit', resolve));
+  gateway.kill('SIGKILL');
+  await gone;
+  assert.notEqual(await processStart(pid), undefined);
+  await go(bench);
+  await until(async () => (await readFile(join(bench.folder, 'processes', `${id}.log`), 'utf8')) === 'one\ntwo\n');
+  await until(async () => (await readFile(join(bench.folder, 'processes', `${id}.exit`), 'utf8').catch(() => '')) === '0');
+});

@@ -1,0 +1,253 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readIdentity, readProjectContext } from '../../agent/context-files.ts';
+import type { Agent } from '../../agent/contract.ts';
+import { AgentMemory } from '../../agent/memory/agent-memory.ts';
+import { createMemoryProvider } from '../../agent/memory/create-provider.ts';
+import { memorySessionOf } from '../../agent/memory/places.ts';
+import { newModels } from '../../agent/models/models.ts';
+import type { Models } from '../../agent/models/models.ts';
+import { personalityFor, withPersonality } from '../../agent/personalities.ts';
+import type { PromptInput } from '../../agent/prompt.ts';
+import { sessionOfTurn, streamInSession } from '../../agent/session-context.ts';
+import { SkillLibrary } from '../../agent/tools/skills/skill-library.ts';
+import { skillsIndex, visibleSkills } from '../../agent/tools/skills/visible-skills.ts';
+import { spillResult } from '../../agent/tools/spill-result.ts';
+import { toolSet } from '../../agent/tools/tool-set.ts';
+import { groupTools, selectGroups } from '../../agent/tools/toolsets.ts';
+import type { ToolGroup } from '../../agent/tools/toolsets.ts';
+import type { Tool, ToolSet } from '../../agent/tools/contract.ts';
+import { webTools } from '../../agent/tools/web/web-tools.ts';
+import { newAgent } from '../../agent/turn.ts';
+import { redactForModel } from '../../agent/redact-for-model.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Redactor } from '../../lib/redact.ts';
+import type { Platform } from '../../platforms/contract.ts';
+import type { BegunTurn } from '../../sessions/begin.ts';
+import type { Store } from '../../store/store.ts';
+import type { GatewaySettings } from '../settings.ts';
+import { PromptKeeper } from './prompt-keeper.ts';
+import { homeOfAgent, settingsOfAgent } from './settings-of-agent.ts';
+import type { SharedParts } from './shared-parts.ts';
+import { toolsOfAgent, workspaceOf } from './tools-of-agent.ts';
+
+export interface RuntimeDeps {
+  readonly id: string;
+  readonly home: string;
+  readonly mediaFolder: string;
+  readonly owner: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly redactor: Redactor;
+  readonly shared: SharedParts;
+  settings(): GatewaySettings;
+  /** One of the agent's own variables. */
+  variable(name: string): string | undefined;
+  childEnvironment(): Readonly<Record<string, string>>;
+  keepAlways(patterns: readonly string[]): Promise<string | undefined>;
+  /** Whether the gateway's owner is this person. */
+  isOwner(person: { readonly account: string; readonly userId: string }): boolean;
+}
+
+/** What an agent has at one place. */
+interface Equipment {
+  readonly groups: readonly ToolGroup[];
+  readonly tools: ToolSet;
+  readonly agent: Agent;
+  /** Of the tool definitions. */
+  readonly toolBytes: number;
+}
+
+interface Generation {
+  /** As they stood when it was made; another object is another configuration. */
+  readonly from: GatewaySettings;
+  readonly settings: GatewaySettings;
+  readonly models: Models;
+  readonly web: readonly Tool[];
+}
+
+const windowPatienceMs = 5_000;
+
+/** Every step of a turn runs in the turn's own context. */
+const inSession = (agent: Agent): Agent => ({ run: (input, signal) => streamInSession(sessionOfTurn(input), () => agent.run(input, signal)) });
+
+/** One agent of the gateway: its model, tools, memory and skills. Built once; what the settings change is taken over with the next turn. */
+export class AgentRuntime {
+  readonly id: string;
+  readonly agentHome: string;
+  readonly memory: AgentMemory;
+  readonly skills: SkillLibrary;
+  readonly #deps: RuntimeDeps;
+  readonly #prompts: PromptKeeper;
+  readonly #equipment = new Map<string, Equipment>();
+  #own: readonly Tool[] = [];
+  #generation: Generation;
+  #equippedWith: { generation: Generation; mcp: readonly ToolGroup[] } | undefined;
+
+  static async open(deps: RuntimeDeps): Promise<AgentRuntime> {
+    const settings = deps.settings();
+    const agentHome = homeOfAgent(deps.home, deps.id, settings.agents[deps.id]);
+    await mkdir(agentHome, { recursive: true, mode: 0o700 });
+    const provider = await createMemoryProvider(settings.memory, deps.id);
+    const memory = new AgentMemory({
+      agent: deps.id,
+      home: agentHome,
+      options: settings.memory,
+      store: deps.store,
+      owner: deps.owner,
+      clock: deps.clock,
+      log: deps.log,
+      redact: (text) => deps.redactor.redact(text),
+      isOwner: (person) => deps.isOwner(person),
+      ...(provider !== undefined && { provider }),
+    });
+    const runtime = new AgentRuntime(deps, { agentHome, memory });
+    await mkdir(workspaceOf({ agentHome, settings: () => settings, shared: deps.shared }), { recursive: true, mode: 0o700 });
+    await runtime.skills.reload();
+    runtime.#own = await toolsOfAgent({
+      store: deps.store,
+      log: deps.log,
+      home: deps.home,
+      agentHome,
+      shared: deps.shared,
+      memory,
+      skills: runtime.skills,
+      complete: () => runtime.models.completeText('approval'),
+      settings: () => runtime.#current().settings,
+      redact: (text) => runtime.redact(text),
+      childEnvironment: () => deps.childEnvironment(),
+      keepAlways: (patterns) => deps.keepAlways(patterns),
+    });
+    await memory.start();
+    return runtime;
+  }
+
+  private constructor(deps: RuntimeDeps, own: { agentHome: string; memory: AgentMemory }) {
+    this.id = deps.id;
+    this.#deps = deps;
+    this.agentHome = own.agentHome;
+    this.memory = own.memory;
+    this.#generation = this.#generate(deps.settings());
+    this.skills = new SkillLibrary({ home: own.agentHome, userHome: deps.shared.userHome, options: () => deps.settings().skills, log: deps.log });
+    this.#prompts = new PromptKeeper(deps.store, deps.clock);
+  }
+
+  stop(): Promise<void> {
+    return this.memory.stop();
+  }
+
+  get models(): Models {
+    return this.#current().models;
+  }
+
+  get settings(): GatewaySettings {
+    return this.#current().settings;
+  }
+
+  /** The tools that the agent has for an account, by toolset. */
+  groupsFor(account: string): readonly ToolGroup[] {
+    return this.#equip(account).groups;
+  }
+
+  /** Who answers at a place, and what that costs of the model's window. */
+  answererFor(account: string): { readonly agent: Agent; readonly toolBytes: number } {
+    return this.#equip(account);
+  }
+
+  /** The system prompt of a conversation. */
+  async promptFor(begun: BegunTurn, place: { platform: Platform | undefined; connected: readonly string[] }): Promise<string> {
+    const { session, turn } = begun;
+    const equipment = this.#equip(turn.target.account);
+    const names = equipment.tools.definitions.map(({ name }) => name);
+    const stamp = JSON.stringify([place.platform?.name, session.chatType, session.userId, place.connected, names]);
+    const system = await this.#prompts.promptFor(session.id, stamp, () => this.#promptInput(begun, { ...place, names, groups: equipment.groups }));
+    return withPersonality(system, personalityFor(this.settings.agent, session.settings.personality));
+  }
+
+  /** Without anything that a model may not have. */
+  redact(text: string): string {
+    return redactForModel(this.#deps.redactor, text);
+  }
+
+  #generate(from: GatewaySettings): Generation {
+    const { id, clock, log, mediaFolder, shared } = this.#deps;
+    const settings = settingsOfAgent(from, id, (name) => this.#deps.variable(name));
+    const models = newModels(settings, { clock, log, mediaFolder, lists: shared.lists });
+    void models.lookUpWindow(AbortSignal.timeout(windowPatienceMs));
+    return { from, settings, models, web: webTools(settings.web, { clock }) };
+  }
+
+  #current(): Generation {
+    const now = this.#deps.settings();
+    if (this.#generation.from !== now) this.#generation = this.#generate(now);
+    return this.#generation;
+  }
+
+  /** Made once per account, and anew when settings or servers have changed. */
+  #equip(account: string): Equipment {
+    const generation = this.#current();
+    const mcp = this.#deps.shared.mcp.groups();
+    if (this.#equippedWith?.generation !== generation || this.#equippedWith.mcp !== mcp) {
+      this.#equippedWith = { generation, mcp };
+      this.#equipment.clear();
+    }
+    const found = this.#equipment.get(account) ?? this.#newEquipment(generation, mcp, account);
+    this.#equipment.set(account, found);
+    return found;
+  }
+
+  #newEquipment({ settings, models, web }: Generation, mcp: readonly ToolGroup[], account: string): Equipment {
+    const { clock, log, home, id } = this.#deps;
+    const groups = selectGroups([...groupTools([...this.#own, ...web]), ...mcp], settings.tools, { account, agent: id });
+    const tools = toolSet(groups.flatMap((group) => group.tools));
+    const { max_retries: maxRetries, max_output_tokens: maxOutputTokens } = settings.model;
+    const agent = newAgent({
+      ...models.main,
+      fallbacks: models.fallbacks,
+      tools,
+      clock,
+      log,
+      maxRetries,
+      finishResult: (text, call) => spillResult(this.redact(text), { home, ...call }),
+      onWindow: (model, tokens) => models.learnWindow(model, tokens),
+      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    });
+    return { groups, tools, agent: inSession(agent), toolBytes: Buffer.byteLength(JSON.stringify(tools.definitions)) };
+  }
+
+  async #promptInput(begun: BegunTurn, about: { platform: Platform | undefined; connected: readonly string[]; names: readonly string[]; groups: readonly ToolGroup[] }): Promise<PromptInput> {
+    const { session, turn, last } = begun;
+    const { platform } = about;
+    const folder = workspaceOf({ agentHome: this.agentHome, settings: () => this.settings, shared: this.#deps.shared });
+    const [identity, project, memory] = await Promise.all([
+      readIdentity(this.agentHome),
+      readProjectContext(folder),
+      this.memory.promptBlocks(memorySessionOf(session, { platform: platform?.name ?? session.account, target: turn.target, ...(last !== undefined && { sender: last.event.sender }) })),
+    ]);
+    const skills = skillsIndex(visibleSkills(this.skills.shelf.skills, about.groups));
+    return {
+      ...identity,
+      tools: about.names,
+      memory,
+      ...(skills !== undefined && { skills }),
+      ...(project !== undefined && { project }),
+      ...(platform !== undefined && {
+        hints: platform.hints,
+        session: {
+          platformLabel: platform.label,
+          chatType: session.chatType,
+          shared: session.userId === null,
+          ...(session.userId !== null && { userId: session.userId }),
+          connected: about.connected,
+          homes: [],
+          targets: [],
+        },
+      }),
+    };
+  }
+}
+
+/** Where an agent's own secrets lie. */
+export const envFileOf = (agentHome: string): string => join(agentHome, '.env');

@@ -1,0 +1,70 @@
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { newModelLists } from '../../agent/models/model-lists.ts';
+import type { ModelLists } from '../../agent/models/model-lists.ts';
+import { newFileState } from '../../agent/tools/files/file-access.ts';
+import type { FileState } from '../../agent/tools/files/file-access.ts';
+import { McpServers } from '../../agent/tools/mcp/servers.ts';
+import { Processes } from '../../agent/tools/terminal/processes.ts';
+import { newSessionFolders } from '../../agent/tools/terminal/session-folders.ts';
+import type { SessionFolders } from '../../agent/tools/terminal/session-folders.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { enqueueNotice } from '../../sessions/notice.ts';
+import { withdrawNotice } from '../../store/inbox.ts';
+import type { Store } from '../../store/store.ts';
+import type { GatewaySettings } from '../settings.ts';
+
+export interface SharedDeps {
+  readonly home: string;
+  readonly version: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  settings(): GatewaySettings;
+  redact(text: string): string;
+  childEnvironment(): Readonly<Record<string, string>>;
+}
+
+/** What all agents of one gateway have together. */
+export interface SharedParts {
+  readonly userHome: string;
+  readonly lists: ModelLists;
+  readonly files: FileState;
+  readonly folders: SessionFolders;
+  readonly processes: Processes;
+  readonly mcp: McpServers;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const newSharedParts = (deps: SharedDeps): SharedParts => {
+  const { home, version, store, clock, log } = deps;
+  const processes = new Processes({
+    store,
+    clock,
+    log,
+    folder: join(home, 'processes'),
+    owner: `${hostname()}:${home}`,
+    redact: (text) => deps.redact(text),
+    notify: async (notice) => void (await store.write((tx) => enqueueNotice(tx, { ...notice, nowMs: clock.now() }))),
+    withdraw: async (key) => void (await store.write((tx) => withdrawNotice(tx, key))),
+  });
+  const mcp = new McpServers({ home, version, clock, log, redact: (text) => deps.redact(text), environment: () => deps.childEnvironment() });
+  return {
+    userHome: homedir(),
+    lists: newModelLists({ home, clock, log, fetch }),
+    files: newFileState(),
+    folders: newSessionFolders(),
+    processes,
+    mcp,
+    async start() {
+      await processes.start();
+      await mcp.configure(deps.settings().mcp_servers);
+    },
+    async stop() {
+      await processes.stop();
+      await mcp.close();
+    },
+  };
+};

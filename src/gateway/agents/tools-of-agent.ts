@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { newApprover } from '../../agent/approvals/approver.ts';
+import { newCommandGuard } from '../../agent/approvals/command-guard.ts';
+import type { Approver } from '../../agent/approvals/contract.ts';
+import { findingsText, scanForInjection } from '../../agent/injection-scan.ts';
+import type { AgentMemory } from '../../agent/memory/agent-memory.ts';
+import type { CompleteText } from '../../agent/models/complete-text.ts';
+import { variablesForChildren } from '../../agent/session-context.ts';
+import { clarifyTool } from '../../agent/tools/clarify.ts';
+import type { Tool, ToolContext } from '../../agent/tools/contract.ts';
+import { currentTime } from '../../agent/tools/current-time.ts';
+import { fileTools } from '../../agent/tools/files/file-tools.ts';
+import { sessionSearchTool } from '../../agent/tools/session-search.ts';
+import type { SkillLibrary } from '../../agent/tools/skills/skill-library.ts';
+import { skillManageTool } from '../../agent/tools/skills/skill-manage.ts';
+import { skillReadingTools } from '../../agent/tools/skills/skill-tools.ts';
+import { openBackend } from '../../agent/tools/terminal/backend.ts';
+import { terminalTools } from '../../agent/tools/terminal/terminal-tools.ts';
+import { todoTool } from '../../agent/tools/todo.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Store } from '../../store/store.ts';
+import type { GatewaySettings } from '../settings.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+export interface ToolsDeps {
+  readonly store: Store;
+  readonly log: Logger;
+  /** The gateway's, and the agent's own. */
+  readonly home: string;
+  readonly agentHome: string;
+  readonly shared: SharedParts;
+  readonly memory: AgentMemory;
+  readonly skills: SkillLibrary;
+  readonly complete: () => CompleteText;
+  settings(): GatewaySettings;
+  redact(text: string): string;
+  childEnvironment(): Readonly<Record<string, string>>;
+  /** Adds to `command_allowlist`; answers what was wrong. */
+  keepAlways(patterns: readonly string[]): Promise<string | undefined>;
+}
+
+/** Where an agent works when nobody says otherwise. */
+export const workspaceOf = (deps: Pick<ToolsDeps, 'agentHome' | 'settings' | 'shared'>): string => {
+  const { cwd } = deps.settings().terminal;
+  if (cwd === undefined) return join(deps.agentHome, 'workspace');
+  return cwd === '~' || cwd.startsWith('~/') ? join(deps.shared.userHome, cwd.slice(1)) : cwd;
+};
+
+const approverOf = (deps: ToolsDeps): Approver =>
+  newApprover({
+    store: deps.store,
+    log: deps.log,
+    settings: () => deps.settings(),
+    attended: (context) => context.asyncDelivery,
+    keepAlways: (patterns) => deps.keepAlways(patterns),
+    complete: (request, signal) => deps.complete()(request, signal),
+  });
+
+const terminalOf = async (deps: ToolsDeps, approve: Approver, workdir: (context: ToolContext) => string): Promise<readonly Tool[]> => {
+  const { shared, home } = deps;
+  const settings = deps.settings().terminal;
+  const backend = await openBackend({ settings, workspace: workspaceOf(deps), userHome: shared.userHome, path: deps.childEnvironment()['PATH'] ?? '' });
+  const guard = newCommandGuard({
+    approve,
+    settings: () => deps.settings(),
+    facts: { home: shared.userHome, parentPid: process.pid, gateway: { home, pid: process.pid, commandLine: process.argv.join(' ') } },
+  });
+  return terminalTools({
+    backend,
+    guard,
+    processes: shared.processes,
+    folders: shared.folders,
+    startFolder: workdir,
+    environment: () => ({ ...deps.childEnvironment(), ...variablesForChildren() }),
+    redact: (text) => deps.redact(text),
+    userHome: shared.userHome,
+    timeoutSeconds: settings.timeout,
+  });
+};
+
+/** Every tool of an agent but those of MCP servers, the web and its surroundings, which come and go with the settings. */
+export const toolsOfAgent = async (deps: ToolsDeps): Promise<readonly Tool[]> => {
+  const approve = approverOf(deps);
+  const { shared, home, agentHome, skills, memory } = deps;
+  const workdir = (context: ToolContext): string => shared.folders.of(context.sessionId) ?? workspaceOf(deps);
+  return [
+    ...fileTools({ home, agentHome, userHome: shared.userHome, workdir, roots: [workspaceOf(deps)], readRoots: [], approve, redact: (text) => deps.redact(text), state: shared.files }),
+    ...(await terminalOf(deps, approve, workdir)),
+    ...memory.tools,
+    sessionSearchTool(deps.store),
+    ...skillReadingTools({ library: skills, hasVariable: (name) => deps.childEnvironment()[name] !== undefined }),
+    skillManageTool({
+      library: skills,
+      approve,
+      needsApproval: () => deps.settings().skills.write_approval,
+      scan(text) {
+        const findings = scanForInjection(text, 'strict');
+        return findings.length === 0 ? undefined : findingsText(findings);
+      },
+    }),
+    todoTool,
+    clarifyTool(() => deps.settings().clarify.timeout),
+    currentTime,
+  ];
+};
