@@ -1,4 +1,5 @@
 import type { Sender, Target } from '../core/message.ts';
+import type { ReasoningEffort } from '../core/reasoning-effort.ts';
 import type { Answer, Question } from '../core/question.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
@@ -66,6 +67,7 @@ export interface TurnInput {
   readonly transcript: readonly TranscriptMessage[];
   /** Instead of the agent's own. */
   readonly model?: string;
+  readonly reasoningEffort?: ReasoningEffort;
   /**
    * What people said since it was last asked. Asked before each model call; each text comes back as a `message` event with role `user`.
    * What did not come back belongs to the next turn.

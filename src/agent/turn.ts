@@ -5,6 +5,7 @@ import type { TurnEvent } from '../core/turn.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Agent, TurnInput } from './contract.ts';
+import { endOfTurn } from './end-of-turn.ts';
 import { callModel } from './model-call.ts';
 import type { Draft, Finish } from './model-call.ts';
 import type { ModelProvider, ModelRequest, ModelRoute } from './models/contract.ts';
@@ -91,6 +92,7 @@ const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], how: { r
     system: turn.input.system,
     messages: continued > 0 ? [...messages, ...unfinished] : messages,
     tools: turn.deps.tools.definitions,
+    ...(turn.input.reasoningEffort !== undefined && { reasoningEffort: turn.input.reasoningEffort }),
     ...(!withTools && { toolChoice: 'none' as const }),
     ...(limit !== undefined && { maxOutputTokens: limit }),
   };
@@ -226,27 +228,6 @@ async function* converse(turn: Turn): AsyncGenerator<TurnEvent, EndEvent, undefi
   return yield* lastWords(turn, steps);
 }
 
-const span = (ms: number): string => {
-  const minutes = Math.round(ms / 60_000);
-  if (minutes < 1) return `${Math.max(1, Math.round(ms / 1000))} s`;
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
-};
-
-const endOf = (ended: TurnEnded, input: TurnInput): EndEvent => {
-  switch (ended.ending) {
-    case 'interrupted':
-    case 'stopped':
-    case 'suspended':
-      return { type: 'end', reason: ended.ending };
-    case 'idle':
-      return { type: 'end', reason: 'deadline', error: { code: 'idle', sentence: `I stopped because nothing moved for ${span(input.limits.activityMs)}.` } };
-    case 'overdue':
-      return { type: 'end', reason: 'deadline', error: { code: 'overdue', sentence: `I stopped because this took longer than ${span(input.limits.totalMs)}.` } };
-    default:
-      return ended.ending satisfies never;
-  }
-};
-
 /** Ends a turn that could not be completed; what was said so far is kept, unless the turn will run again. */
 function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undefined> {
   const { deps, input, draft } = turn;
@@ -254,7 +235,7 @@ function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undef
   if (error instanceof TurnEnded) {
     if (error.ending === 'suspended') draft.text = '';
     yield* release(turn, 'interrupted');
-    yield endOf(error, input);
+    yield endOfTurn(error, input.limits);
     return;
   }
   const incomplete = isBlank(draft.text) ? '' : ' The answer above is incomplete.';

@@ -37,6 +37,10 @@ export interface MediaRef {
   readonly mime: string;
   readonly name?: string;
   readonly sizeBytes?: number;
+  /** Of a recording. */
+  readonly durationMs?: number;
+  /** The same for the same file wherever on the platform it is sent. */
+  readonly uniqueId?: string;
   readonly ref: Readonly<Record<string, string | number>>;
 }
 

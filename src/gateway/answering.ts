@@ -2,7 +2,7 @@ import type { TurnPlace } from '../agent/contract.ts';
 import { memorySessionOf } from '../agent/memory/places.ts';
 import type { Platform } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
-import type { Answering } from '../sessions/run-turn.ts';
+import type { Answering } from '../sessions/turn-parts.ts';
 import type { Agents } from './agents/agents.ts';
 
 export interface AnsweringDeps {

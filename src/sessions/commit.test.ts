@@ -51,6 +51,7 @@ const start = async (store: Store): Promise<BegunTurn> => {
 const answer = (begun: BegunTurn, text: string): TurnResult => ({
   reason: 'completed',
   asked: false,
+  window: {},
   error: null,
   model: 'm',
   usage: { ...noUsage, inputTokens: 5 },

@@ -6,8 +6,9 @@ import { closeTurnItems } from '../store/inbox.ts';
 import { holdLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
 import { addTurnTotals } from '../store/sessions.ts';
+import type { PromptCount, WindowUpdate } from '../store/sessions.ts';
 import type { Store, Writing } from '../store/store.ts';
-import { appendMessage } from '../store/transcripts.ts';
+import { appendMessage, newestMessageId } from '../store/transcripts.ts';
 import { finishTurn, uncountAttempt } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
 import { withdrawQuestions } from './withdraw-questions.ts';
@@ -23,6 +24,10 @@ export interface TurnResult {
   readonly usage: Usage;
   /** Rows that were not stored while the turn ran: at most the final answer. */
   readonly messages: readonly TranscriptMessage[];
+  /** What is known about the model's window now. */
+  readonly window: Omit<WindowUpdate, 'prompt'>;
+  /** What the agent's memory gets of it. */
+  readonly kept?: { write(tx: Writing): Promise<void>; done(): void };
   /** Somebody was asked something; what is still open is taken back. */
   readonly asked: boolean;
   /** What people will see, if anything. */
@@ -44,11 +49,20 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
 };
 
 const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, policy: BeginPolicy): Promise<void> => {
+  const prompt = await countedPrompt(tx, turn, result);
   for (const message of result.messages) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message);
   if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
   if (result.asked) await withdrawQuestions(tx, turn.id);
   await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
-  await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model });
+  await result.kept?.write(tx);
+  await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model, context: { ...result.window, ...(prompt !== undefined && { prompt }) } });
+};
+
+/** The model's own count of what it read last: everything up to the newest row, but for the answer that it gave. */
+const countedPrompt = async (tx: Writing, turn: RunningTurn, result: TurnResult): Promise<PromptCount | undefined> => {
+  const tokens = result.window.promptTokens;
+  const throughId = tokens === undefined ? undefined : await newestMessageId(tx, turn.sessionId);
+  return tokens === undefined || throughId === undefined ? undefined : { tokens, throughId };
 };
 
 const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Omit<Outgoing, 'key'>, policy: BeginPolicy): Promise<void> => {

@@ -9,7 +9,7 @@ import type { Begun, BegunTurn } from './begin.ts';
 import { beginTurn } from './begin.ts';
 import type { TurnResult } from './commit.ts';
 import { commitTurn, suspendTurn, turnLeaseMs } from './commit.ts';
-import type { TurnParts } from './run-turn.ts';
+import type { TurnParts } from './turn-parts.ts';
 import { runTurn } from './run-turn.ts';
 
 export interface FinishedTurn {
@@ -128,6 +128,7 @@ export class Conversations {
         return { type: 'wait', ms: undefined };
       }
       const next = await this.#commit(begun, result);
+      result.kept?.done();
       this.#options.onFinished?.({ begun, result, ms: this.#options.clock.now() - startedMs });
       // A lane is handed on in the transaction above; during a shutdown nothing new is begun.
       if (next.type === 'turn' && this.#closing.signal.aborted) {

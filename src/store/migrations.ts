@@ -141,6 +141,11 @@ const third: Migration = {
       id text primary key, owner text not null, session_id text not null, command text not null, cwd text not null, pid bigint, started text, state text not null, exit_code bigint,
       notify bigint not null, watch text, seen bigint not null default 0, started_at bigint not null, ended_at bigint)`,
     'create index processes_owner on processes (owner)',
+    'create table media_notes (key text primary key, text text not null, model text not null, created_at bigint not null, used_at bigint not null)',
+    'create index media_notes_used on media_notes (used_at)',
+    `create table speech_work (
+      turn_id bigint primary key, session_id text not null, agent text not null, account text not null, target text not null, text text not null, attempts bigint not null default 0, ready_at bigint not null,
+      owner text, lease_until bigint not null default 0, error text, failed_at bigint, created_at bigint not null)`,
   ],
 };
 

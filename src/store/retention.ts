@@ -17,6 +17,10 @@ export interface RetentionLimits {
   readonly maxDenials: number;
   /** What waits to be told to a memory provider, to be approved, or to be looked through, and never was. */
   readonly memoryDays: number;
+  /** What files say or show, since it was last asked for. */
+  readonly mediaNoteDays: number;
+  /** Why an answer was not spoken. */
+  readonly speechDays: number;
   /** How long a process that gave no sign of life is listed. */
   readonly nodeDays: number;
 }
@@ -30,6 +34,8 @@ export const defaultRetention: RetentionLimits = {
   denialDays: 30,
   maxDenials: 10_000,
   memoryDays: 30,
+  mediaNoteDays: 180,
+  speechDays: 1,
   nodeDays: 1,
 };
 
@@ -99,6 +105,16 @@ const pruneProposals: Step = async (tx, limits) => {
 const pruneSessionEnds: Step = async (tx, limits) => {
   const old = tx.q.selectFrom('session_ends').select('session_id').where('ended_at', '<', daysAgo(tx, limits.memoryDays)).limit(batchSize);
   return batchOf(await tx.q.deleteFrom('session_ends').where('session_id', 'in', old).executeTakeFirst());
+};
+
+const pruneMediaNotes: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('media_notes').select('key').where('used_at', '<', daysAgo(tx, limits.mediaNoteDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('media_notes').where('key', 'in', old).executeTakeFirst());
+};
+
+const pruneSpeechWork: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('speech_work').select('turn_id').where('created_at', '<', daysAgo(tx, limits.speechDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('speech_work').where('turn_id', 'in', old).executeTakeFirst());
 };
 
 /** The first account in order of name with an entry to delete gets the batch. */
@@ -194,6 +210,8 @@ const steps: Readonly<Record<string, Step>> = {
   memory_work: pruneMemoryWork,
   memory_proposals: pruneProposals,
   session_ends: pruneSessionEnds,
+  media_notes: pruneMediaNotes,
+  speech_work: pruneSpeechWork,
   gates: pruneGates,
   limits: pruneLimits,
   lanes: pruneLanes,

@@ -38,6 +38,9 @@ export interface Tables {
   memory_work: MemoryWorkRow;
   memory_proposals: MemoryProposalRow;
   session_ends: { session_id: string; agent: string; reason: string; ended_at: number };
+  /** What a file that people sent says or shows, in words. */
+  media_notes: { key: string; text: string; model: string; created_at: number; used_at: number };
+  speech_work: SpeechWorkRow;
   denials: { account: string; user_id: string; chat_id: string; kind: string; reason: string; count: number; first_at: number; last_at: number };
 }
 
@@ -265,6 +268,24 @@ export interface MemoryWorkRow {
   owner: string | null;
   lease_until: Generated<number>;
   error: string | null;
+  created_at: number;
+}
+
+/** An answer that is still to be spoken. */
+export interface SpeechWorkRow {
+  turn_id: number;
+  session_id: string;
+  agent: string;
+  account: string;
+  target: string;
+  text: string;
+  attempts: Generated<number>;
+  ready_at: number;
+  owner: string | null;
+  lease_until: Generated<number>;
+  error: string | null;
+  /** It is not tried any more. */
+  failed_at: number | null;
   created_at: number;
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { ChatType, Target } from '../core/message.ts';
+import type { ReasoningEffort } from '../core/reasoning-effort.ts';
 import type { Usage } from '../core/transcript.ts';
 import { prepared } from './prepared.ts';
 import type { SessionRow } from './schema.ts';
@@ -62,6 +63,9 @@ export interface SessionSettings {
   readonly toolProgress?: 'off' | 'new' | 'all' | 'verbose';
   /** Whether what the model thought stands above its answers. */
   readonly showReasoning?: boolean;
+  /** Which answers are spoken as well: none, those to spoken messages, or all. */
+  readonly voice?: 'off' | 'voice_only' | 'all';
+  readonly reasoningEffort?: ReasoningEffort;
   /** What /sessions showed last, so that a number means what the person saw. */
   readonly listed?: readonly string[];
 }
@@ -246,6 +250,8 @@ export const changeSettings = async (tx: Writing, id: string, settings: SessionS
 /** What is known about the model's window after a turn. */
 export interface WindowUpdate {
   readonly prompt?: PromptCount;
+  /** The same count, before it is known which messages were read. */
+  readonly promptTokens?: number;
   readonly facts?: ContextFacts;
 }
 

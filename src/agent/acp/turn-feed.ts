@@ -18,23 +18,26 @@ interface Call {
   readonly id: string;
   name: string;
   title: string;
-  input: unknown;
+  /** JSON text; empty while nothing is known. */
+  input: string;
   output: string;
   startedMs: number | undefined;
   done: boolean;
 }
 
-const isEmpty = (input: unknown): boolean => input === undefined || input === null || (typeof input === 'object' && Object.keys(input).length === 0);
+const isEmpty = (input: unknown): boolean => input === undefined || (typeof input === 'object' && input !== null && Object.keys(input).length === 0);
+
+const inputText = (input: unknown, title: string): string => {
+  const whole = JSON.stringify(input) ?? '';
+  return whole.length > maxInputChars ? JSON.stringify({ title: title.slice(0, maxInputChars) }) : whole;
+};
 
 const oneLine = (text: string, max: number): string => {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return (line.length > max ? `${line.slice(0, max - 1)}…` : line).toWellFormed();
 };
 
-const toolCallOf = ({ id, name, title, input }: Call): ToolCall => {
-  const whole = isEmpty(input) ? JSON.stringify({ title }) : JSON.stringify(input);
-  return { id, name, arguments: whole.length > maxInputChars ? JSON.stringify({ title: title.slice(0, maxInputChars) }) : whole };
-};
+const toolCallOf = ({ id, name, title, input }: Call): ToolCall => ({ id, name, arguments: input === '' ? JSON.stringify({ title: title.slice(0, maxInputChars) }) : input });
 
 const nothingTold = 'The agent did not tell what came of it.';
 
@@ -85,7 +88,7 @@ export class TurnFeed {
     if (this.#queue.length > 0) this.#wake.resolve();
   }
 
-  /** The rows that are still to be given out; nothing comes after them. `keep` is false for a turn that will run again. */
+  /** What is still to be given out; nothing comes after it. */
   end(finishReason: string): readonly TurnEvent[] {
     for (const call of this.#round) if (!call.done) this.#finish(call, false);
     const answer = this.#text;
@@ -131,15 +134,15 @@ export class TurnFeed {
     if (call.done) return;
     call.name = oneLine(change.name ?? call.name, maxNameChars);
     call.title = change.title ?? call.title;
-    if (!isEmpty(change.input)) call.input = change.input;
+    if (!isEmpty(change.input)) call.input = inputText(change.input, call.title);
     if (change.output !== undefined) call.output = boundResult(change.output, maxOutputChars);
     // A call is often announced before the agent knows what with.
-    if (change.status !== 'pending' && call.startedMs === undefined && (change.status !== undefined || !isEmpty(call.input))) this.#start(call);
+    if (change.status !== 'pending' && call.startedMs === undefined && (change.status !== undefined || call.input !== '')) this.#start(call);
     if (change.status === 'completed' || change.status === 'failed') this.#finish(call, change.status === 'completed');
   }
 
   #newCall(id: string): Call {
-    const call: Call = { id, name: 'tool', title: '', input: undefined, output: '', startedMs: undefined, done: false };
+    const call: Call = { id, name: 'tool', title: '', input: '', output: '', startedMs: undefined, done: false };
     this.#calls.set(id, call);
     this.#round.push(call);
     return call;
@@ -160,6 +163,7 @@ export class TurnFeed {
     const calls = this.#round.map(toolCallOf);
     this.#queue.push({ type: 'message', message: this.#row(this.#text, { toolCalls: calls, finishReason: 'tool_calls' }) });
     for (const [index, call] of this.#round.entries()) this.#queue.push({ type: 'message', message: toolResult(calls[index]!, call.output === '' ? nothingTold : call.output) });
+    for (const call of this.#round) call.output = '';
     this.#round = [];
     this.#text = '';
     this.#messageId = undefined;

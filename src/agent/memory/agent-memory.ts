@@ -221,7 +221,7 @@ export class AgentMemory {
 
   #providerTools(): readonly Tool[] {
     const provider = this.#provider;
-    return (provider?.toolSchemas ?? []).map((definition): Tool => ({ definition, run: (args, context, signal) => this.#callProvider({ name: definition.name, args }, context, signal) }));
+    return (provider?.toolSchemas ?? []).map((definition): Tool => ({ definition, toolset: 'memory', run: (args, context, signal) => this.#callProvider({ name: definition.name, args }, context, signal) }));
   }
 
   async #callProvider(call: { readonly name: string; readonly args: Readonly<Record<string, unknown>> }, context: ToolContext, signal: AbortSignal): Promise<string> {

@@ -1,3 +1,4 @@
+import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
 import type { Replay, ToolCall, TranscriptMessage, Usage } from '../../core/transcript.ts';
 
 export interface ToolDefinition {
@@ -6,11 +7,6 @@ export interface ToolDefinition {
   /** JSON Schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
-
-export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-
-/** How much a model may think before it speaks. Each wire format sends the nearest that it knows. */
-export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 export interface ModelRequest {
   readonly model: string;

@@ -1,7 +1,8 @@
 import { ModelError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { ModelProvider, ReasoningEffort } from './contract.ts';
+import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
+import type { ModelProvider } from './contract.ts';
 import { newDemoProvider } from './demo.ts';
 import { newEndpoint } from './endpoint.ts';
 import type { ModelOptions } from './options.ts';

@@ -15,7 +15,7 @@ export interface Posted {
 
 export interface PostOptions {
   readonly headers: Headers;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineSection } from '../../config/section.ts';
-import { reasoningEfforts } from './contract.ts';
+import { reasoningEfforts } from '../../core/reasoning-effort.ts';
 import { pricingVersion } from './prices.ts';
 import { factsOf, providerNames } from './providers.ts';
 import type { ProviderFacts, ProviderName } from './providers.ts';

@@ -1,6 +1,7 @@
 import type { ToolCall, TranscriptMessage } from '../../core/transcript.ts';
 import { alternate } from '../alternation.ts';
-import type { ModelRequest, ReasoningEffort } from './contract.ts';
+import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
+import type { ModelRequest } from './contract.ts';
 import { thinksBeforeSpeaking } from './known-models.ts';
 import { dataUrl, imagesOf, partsOf, textSlices, wireArguments, wireId, wireName, wireResult, wireText } from './wire.ts';
 import type { WireContext, WireRequest } from './wire.ts';

@@ -3,7 +3,8 @@ import type { ModelError } from '../../core/errors.ts';
 import type { Attachment, Replay, TranscriptMessage } from '../../core/transcript.ts';
 import type { Answer } from './answer.ts';
 import type { Concession } from './concessions.ts';
-import type { ModelRequest, ReasoningEffort } from './contract.ts';
+import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
+import type { ModelRequest } from './contract.ts';
 import { recordOf } from './json-fields.ts';
 import type { Quirks } from './providers.ts';
 

@@ -46,6 +46,8 @@ export interface Tool {
   run(args: Readonly<Record<string, unknown>>, context: ToolContext, signal: AbortSignal): Promise<string>;
   /** Only reads: may run beside its neighbours in one message. */
   readonly parallelSafe?: boolean;
+  /** The toolset it belongs to, where `toolsets.ts` does not name it. */
+  readonly toolset?: string;
 }
 
 /** The tools of one agent, by name. */

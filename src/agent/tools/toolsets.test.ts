@@ -65,6 +65,10 @@ test('a name that is no toolset is a mistake in the settings', () => {
   for (const name of ['fiel', 'mcp-', 'Terminal', '']) assert.equal(toolsSection.schema.safeParse({ toolsets: [name] }).success, false, name);
 });
 
+test('a tool that the table does not know names its toolset itself', () => {
+  assert.deepEqual(groupTools([{ ...made('honcho_search'), toolset: 'memory' }, made('memory')]).map(({ toolset, tools }) => [toolset, tools.length]), [['memory', 2]]);
+});
+
 test('a tool without a toolset is a mistake in the program', () => {
   assert.throws(() => groupTools([made('stray')]), /stray/);
 });

@@ -77,9 +77,9 @@ export interface ToolPlace {
   readonly agent: string;
 }
 
-/** The tools of ours, each with its toolset, in the order of the table above. A tool that stands in none is a mistake. */
+/** The tools of ours, each with its toolset, in the order of the table above. A tool that belongs to none is a mistake. */
 export const groupTools = (tools: readonly Tool[]): readonly ToolGroup[] => {
-  const groups = Object.entries(toolsets).map(([toolset, { tools: names }]) => ({ toolset, tools: tools.filter(({ definition }) => names.includes(definition.name)) }));
+  const groups = Object.entries(toolsets).map(([toolset, { tools: names }]) => ({ toolset, tools: tools.filter((tool) => tool.toolset === toolset || names.includes(tool.definition.name)) }));
   const stray = tools.find((tool) => !groups.some((group) => group.tools.includes(tool)));
   if (stray !== undefined) throw new Error(`no toolset has the tool ${stray.definition.name}`);
   return groups.filter((group) => group.tools.length > 0);

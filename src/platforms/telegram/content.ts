@@ -34,12 +34,15 @@ const mediaRef = (file: Json, kind: MediaKind, mime: string): MediaRef | undefin
   const uniqueId = text(file['file_unique_id']);
   const name = text(file['file_name']);
   const sizeBytes = integer(file['file_size']);
+  const seconds = integer(file['duration']);
   return {
     kind,
     mime: text(file['mime_type']) ?? mime,
-    ref: { file_id: fileId, ...(uniqueId !== undefined && { file_unique_id: uniqueId }) },
+    ref: { file_id: fileId },
     ...(name !== undefined && { name }),
     ...(sizeBytes !== undefined && { sizeBytes }),
+    ...(seconds !== undefined && { durationMs: seconds * 1000 }),
+    ...(uniqueId !== undefined && { uniqueId }),
   };
 };
 

@@ -127,13 +127,14 @@ describe('content', () => {
     ];
     const event = eventOf(said({ photo, caption: 'look' }));
     assert.equal(event.text, 'look');
-    assert.deepEqual(event.media, [{ kind: 'photo', mime: 'image/jpeg', sizeBytes: 99, ref: { file_id: 'large', file_unique_id: 'l' } }]);
+    assert.deepEqual(event.media, [{ kind: 'photo', mime: 'image/jpeg', sizeBytes: 99, uniqueId: 'l', ref: { file_id: 'large' } }]);
   });
 
   it('of files has kind, type, name and size', () => {
     const file = { file_id: 'f', file_unique_id: 'u', file_name: 'a.pdf', mime_type: 'application/pdf', file_size: 3 };
-    assert.deepEqual(mediaOf({ document: file }), [{ kind: 'document', mime: 'application/pdf', name: 'a.pdf', sizeBytes: 3, ref: { file_id: 'f', file_unique_id: 'u' } }]);
+    assert.deepEqual(mediaOf({ document: file }), [{ kind: 'document', mime: 'application/pdf', name: 'a.pdf', sizeBytes: 3, uniqueId: 'u', ref: { file_id: 'f' } }]);
     assert.equal(mediaOf({ voice: { file_id: 'v' } })[0]?.mime, 'audio/ogg');
+    assert.equal(mediaOf({ voice: { file_id: 'v', duration: 12 } })[0]?.durationMs, 12_000);
     assert.equal(mediaOf({ audio: { file_id: 'v' } })[0]?.kind, 'audio');
     assert.equal(mediaOf({ video: { file_id: 'v' } })[0]?.kind, 'video');
     assert.equal(mediaOf({ video_note: { file_id: 'v' } })[0]?.kind, 'video');

@@ -120,7 +120,7 @@ const summariseMiddle = async (work: Work, level: Level): Promise<PassEnd> => {
     const soFar = gained ? 'gained' : 'nothing';
     if (signal.aborted) return gained ? 'gained' : 'aborted';
     const plan = await planAt(work, level);
-    const least = Math.max(leastMiddleTokens, job.cause === 'request' ? 0 : job.room.thresholdTokens * leastMiddleShare);
+    const least = Math.max(leastMiddleTokens, job.cause === 'threshold' ? job.room.thresholdTokens * leastMiddleShare : 0);
     const piece = plan.middleSize.tokens < least ? undefined : await parts.store.read((db) => nextPiece(db, job.sessionId, { ...plan.middle, mostBytes: work.pieceBytes }));
     if (piece === undefined || piece.rows.length === 0 || parts.clock.now() - work.startedMs > longestMs) return soFar;
     const end = await replacePiece(work, plan, piece);
@@ -133,7 +133,8 @@ const summariseMiddle = async (work: Work, level: Level): Promise<PassEnd> => {
 const pass = async (work: Work, level: Level): Promise<PassEnd> => {
   const { parts, job } = work;
   if (level === 0 && job.cause !== 'request' && (await clearOldResults(work, await planAt(work, level)))) return 'gained';
-  const failure = job.cause === 'request' ? undefined : await parts.store.read((db) => compressionFailure(db, job.sessionId));
+  // Only what can wait is left alone: a model that refuses the conversation, or a person, cannot.
+  const failure = job.cause === 'threshold' ? await parts.store.read((db) => compressionFailure(db, job.sessionId)) : undefined;
   const end = failure !== undefined && failure.waitMs > 0 ? 'resting' : await summariseMiddle(work, level);
   const tooLarge = job.cause === 'overflow' ? !fits(work) : work.now.tokens > job.room.budgetTokens;
   if (end === 'aborted' || level < lastLevel || job.cause === 'request' || !tooLarge) return end;

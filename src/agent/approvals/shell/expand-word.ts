@@ -1,6 +1,6 @@
 import { parse } from 'unbash';
 import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from 'unbash';
-import { braceAlternatives } from './braces.ts';
+import { expandBraces } from './braces.ts';
 import { unknown } from './call.ts';
 import type { Field } from './call.ts';
 
@@ -31,7 +31,6 @@ interface Piece {
 export type Alternatives = readonly (readonly Field[])[];
 
 const maxAlternatives = 16;
-const maxFields = 256;
 
 const literal = (text: string, glob = false): Piece => ({ texts: [text], computed: false, split: false, glob });
 const computed = (texts: readonly string[], split: boolean): Piece => ({ texts, computed: true, split, glob: false });
@@ -48,6 +47,7 @@ const fromParameter = (part: ParameterExpansionPart, around: Surroundings, split
   const index = part.index?.text;
   const own = fromVariable(part.parameter, around, split || index === '@');
   if (part.operation === undefined) return index === undefined ? own : { ...own, computed: true };
+  if (part.operation.type === 'Remove') return { ...own, computed: true };
   if (part.operation.type !== 'Default') return computed([unknown], split);
   const fallback = textsOf(part.operation.operand, around);
   return computed(part.operation.operator.includes('+') ? fallback : [...own.texts.filter((text) => text !== unknown), ...fallback], split);
@@ -75,8 +75,10 @@ const pieces = (part: WordPart, around: Surroundings, quoted: boolean): readonly
     case 'ProcessSubstitution':
       return [computed(['/dev/fd/63'], false)];
     case 'ArithmeticExpansion':
-    case 'BraceExpansion':
       return [computed([unknown], false)];
+    case 'BraceExpansion':
+      // Braces are filled in before; what is left of them stays as it is, but nobody should rely on that.
+      return [computed([part.text], false)];
     default:
       throw part satisfies never;
   }
@@ -100,30 +102,32 @@ const fieldsOf = (all: readonly Piece[], alternative: number): readonly Field[] 
   return out.map((text) => ({ text, computed, glob }));
 };
 
-/** The word again, once for each alternative of its first brace. */
-const expandBrace = (word: Word, brace: Extract<WordPart, { type: 'BraceExpansion' }>, around: Surroundings): Alternatives => {
-  const lost: Alternatives = [[{ text: unknown, computed: true, glob: false }]];
-  const alternatives = braceAlternatives(brace.text);
-  const at = brace.pos - word.pos;
-  if (alternatives === undefined || !word.text.startsWith(brace.text, at) || !around.mayExpand()) return lost;
-  const fields: Field[] = [];
-  for (const alternative of alternatives) {
-    const source = word.text.slice(0, at) + alternative + word.text.slice(at + brace.text.length);
-    const script = parse(`: ${source}`);
-    const command = script.commands[0]?.command;
-    if (script.errors !== undefined || script.commands.length !== 1 || command?.type !== 'Command') return lost;
-    for (const each of command.args) fields.push(...(each.type === 'Word' ? (expandWord(each, around)[0] ?? []) : [{ text: each.text, computed: false, glob: false }]));
-    if (fields.length > maxFields) return lost;
-  }
-  return [fields];
+const lost: Alternatives = [[{ text: unknown, computed: true, glob: false }]];
+
+/** Without looking for braces. */
+const expandParts = (parts: readonly WordPart[], around: Surroundings): Alternatives => {
+  const all = parts.flatMap((part) => pieces(part, around, false));
+  const count = Math.min(maxAlternatives, Math.max(1, ...all.map((piece) => piece.texts.length)));
+  return Array.from({ length: count }, (_, alternative) => fieldsOf(all, alternative));
+};
+
+/** A word again, as one of the words that its braces make of it. */
+const expandSource = (source: string, around: Surroundings): readonly Field[] | undefined => {
+  const script = parse(`: ${source}`);
+  const command = script.commands[0]?.command;
+  if (script.errors !== undefined || script.commands.length !== 1 || command?.type !== 'Command') return undefined;
+  return command.args.flatMap((arg) => (arg.type !== 'Word' ? [{ text: arg.text, computed: false, glob: false }] : arg.parts === undefined ? [{ text: arg.value, computed: false, glob: false }] : (expandParts(arg.parts, around)[0] ?? [])));
 };
 
 /** The fields that a word becomes, as far as they can be known beforehand. Never empty. */
 export const expandWord = (word: Word, around: Surroundings): Alternatives => {
-  if (word.parts === undefined) return [[{ text: word.value, computed: false, glob: false }]];
-  const brace = word.parts.find((part) => part.type === 'BraceExpansion');
-  if (brace !== undefined) return expandBrace(word, brace, around);
-  const all = word.parts.flatMap((part) => pieces(part, around, false));
-  const count = Math.min(maxAlternatives, Math.max(1, ...all.map((piece) => piece.texts.length)));
-  return Array.from({ length: count }, (_, alternative) => fieldsOf(all, alternative));
+  if (word.text.includes('{') && word.text.includes('}')) {
+    const sources = around.mayExpand() ? expandBraces(word.text) : undefined;
+    if (sources === undefined) return lost;
+    if (sources.length > 1 || sources[0] !== word.text) {
+      const fields = sources.map((source) => expandSource(source, around));
+      return fields.includes(undefined) ? lost : [fields.flatMap((each) => each ?? [])];
+    }
+  }
+  return word.parts === undefined ? [[{ text: word.value, computed: false, glob: false }]] : expandParts(word.parts, around);
 };

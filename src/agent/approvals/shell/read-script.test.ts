@@ -53,32 +53,37 @@ const styles: readonly ((word: string) => string)[] = [
 
 const style = fc.constantFrom(...styles);
 
+/** What may stand before a plain command. */
+const prefixes: readonly string[] = ['sudo ', 'sudo -u root -- ', 'env A=1 ', 'command ', 'timeout 5 ', 'timeout -s KILL 5 ', 'nice -n 3 ', 'nohup ', 'busybox ', 'exec ', 'xargs ', 'xargs -0 -n 1 ', 'stdbuf -oL '];
+
+const quoted = (command: string): string => `'${command.replaceAll("'", "'\\''")}'`;
+
+/** What may stand around any command. */
 const wraps: readonly ((command: string) => string)[] = [
-  (command) => command,
-  (command) => `sudo ${command}`,
-  (command) => `env A=1 ${command}`,
-  (command) => `command ${command}`,
-  (command) => `timeout 5 ${command}`,
-  (command) => `nice -n 3 ${command}`,
-  (command) => `(${command})`,
+  (command) => `( ${command} )`,
   (command) => `{ ${command}; }`,
   (command) => `true && ${command}`,
   (command) => `if true; then ${command}; fi`,
-  (command) => `echo $(${command})`,
-  (command) => `echo x | ${command}`,
+  (command) => `echo $( ${command} )`,
+  (command) => `echo x | { ${command}; }`,
   (command) => `f() { ${command}; }; f`,
   (command) => `for i in 1; do ${command}; done`,
-  (command) => `sh -c '${command.replaceAll("'", "'\\''")}'`,
-  (command) => `eval '${command.replaceAll("'", "'\\''")}'`,
+  (command) => `sh -c ${quoted(command)}`,
+  (command) => `bash -ec ${quoted(command)} x y`,
+  (command) => `eval ${quoted(command)}`,
+  (command) => `trap ${quoted(command)} EXIT`,
   (command) => `bash <<'END_OF_IT'\n${command}\nEND_OF_IT\n`,
   (command) => `! ${command}`,
   (command) => `time ${command}`,
+  (command) => `find . -exec sh -c ${quoted(command)} \\;`,
 ];
 
 test('a command is found in any quoting and any nesting, or the whole is in doubt', () => {
+  const before = fc.array(fc.constantFrom(...prefixes), { maxLength: 3 });
+  const around = fc.array(fc.constantFrom(...wraps), { maxLength: 4 });
   fc.assert(
-    fc.property(style, style, fc.array(fc.constantFrom(...wraps), { maxLength: 4 }), (name, argument, layers) => {
-      const source = layers.reduce((inner, wrap) => wrap(inner), `${name('remove')} ${argument('-all')}`);
+    fc.property(style, style, before, around, (name, argument, words, layers) => {
+      const source = layers.reduce((inner, wrap) => wrap(inner), `${words.join('')}${name('remove')} ${argument('-all')}`);
       const { calls, doubts } = readScript(source, facts);
       const found = calls.some((call) => call.name === 'remove' && call.args.some((field) => field.text === '-all'));
       assert.ok(found || doubts.length > 0, source);

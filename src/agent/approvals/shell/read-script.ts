@@ -19,7 +19,7 @@ export interface ScriptReading {
 /** Of code inside code. */
 const maxDepth = 20;
 const maxCalls = 2000;
-const maxBraces = 1000;
+const maxBraces = 2000;
 const maxValueChars = 4096;
 
 interface Walk {
@@ -70,6 +70,7 @@ const surroundings = (walk: Walk, scope: Scope, nesting = 0): Surroundings => ({
     const [only, ...others] = script.commands;
     if (nesting > 3 || others.length > 0 || only?.command.type !== 'Command' || only.command.name === undefined) return undefined;
     const { name, args } = only.command;
+    if (name.value === 'pwd') return scope.state.cwd;
     const around = surroundings(walk, scope, nesting + 1);
     const fields = args.flatMap((arg) => (arg.type === 'Word' ? (expandWord(arg, around)[0] ?? []) : []));
     return printedBy({ name: name.value, args: fields })?.text;

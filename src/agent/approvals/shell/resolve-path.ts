@@ -15,8 +15,8 @@ const homeOf = (name: string): string => (name === 'root' ? '/root' : `/home/${n
  * are folded. A part that cannot be known stays in it as `unknown`.
  */
 export const resolvePath = (text: string, { cwd, home }: PathPlace): string => {
-  const tilde = /^~([\w.-]*)(?=\/|$)/.exec(text);
-  const expanded = tilde === null ? text : (tilde[1] === '' ? home : homeOf(tilde[1] ?? '')) + text.slice(tilde[0].length);
+  const tilde = /^~([\w.+-]*)(?=\/|$)/.exec(text);
+  const expanded = tilde === null ? text : (tilde[1] === '' ? home : tilde[1] === '+' ? (cwd ?? `/${unknown}`) : homeOf(tilde[1] ?? '')) + text.slice(tilde[0].length);
   const absolute = expanded.startsWith('/') ? expanded : `${cwd ?? `/${unknown}`}/${expanded}`;
   const path = posix.normalize(absolute).replace(/^\/{2,}/, '/');
   const folded = path.replace(/^\/proc\/(?:self|thread-self|\d+)\/(?:root|cwd)(?=\/|$)/, '').replace(/^\/private(?=\/(?:etc|var|tmp)(?:\/|$))/, '');

@@ -64,7 +64,7 @@ test('a link inside an allowed folder that points out is followed nowhere', asyn
   await symlink('folder-link', join(desk.work, 'link-to-link'));
   for (const path of ['file-link', 'folder-link/secret.txt', 'link-to-link/secret.txt', 'folder-link/new.txt', 'folder-link/a/b/new.txt']) await closed(path, /outside the folders/);
   assert.equal(await desk.run('search_files', { pattern: 'the secret' }), 'Nothing found.');
-  assert.doesNotMatch(await desk.run('search_files', { pattern: 'secret', target: 'files' }), /secret/);
+  assert.doesNotMatch(await desk.run('search_files', { pattern: '*', target: 'files' }), /secret|link/);
   assert.equal(await readFile(join(outside, 'secret.txt'), 'utf8'), 'the secret\n');
 });
 

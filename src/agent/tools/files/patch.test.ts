@@ -93,7 +93,7 @@ test('what was written already is put back when a later file cannot be written',
   await desk.put('r/first.txt', 'old\n');
   await desk.put('r/gone.txt', 'keep\n');
   // The last file cannot take the place of the folder that the one before it needs, which shows only when it is put there.
-  const tried = patch('*** Update File: r/first.txt', '-old', '+new', '*** Delete File: r/gone.txt', '*** Add File: r/x/y', '+inner', '*** Add File: r/x', '+outer');
+  const tried = patch('*** Update File: r/first.txt', '-old', '+new', '*** Delete File: r/gone.txt', '*** Add File: r/x/y', '+inner', '*** Add File: r/x', '+outer', '*** Add File: r/late.txt', '+late');
   await assert.rejects(tried, { code: 'failed', message: /is a folder/ });
   assert.deepEqual([await text('r/first.txt'), await text('r/gone.txt')], ['old\n', 'keep\n']);
   assert.deepEqual((await readdir(join(desk.work, 'r'), { recursive: true })).toSorted(), ['first.txt', 'gone.txt', 'x']);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -110,6 +111,17 @@ test('what is no text is named and refused', async () => {
   }
   await desk.put('latin1.txt', Buffer.from('caf\xe9\n', 'latin1'));
   assert.match(await read('latin1.txt'), /^1\|caf\uFFFD\n\[Some characters could not be read as UTF-8/);
+});
+
+test('a pipe without a writer is refused and not waited for', async (t) => {
+  try {
+    execFileSync('mkfifo', [join(desk.work, 'pipe')]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return t.skip('mkfifo is not installed');
+  }
+  await assert.rejects(read('pipe'), refusal('bad_arguments', /not an ordinary file/));
+  assert.equal(await desk.run('search_files', { pattern: '.', path: 'pipe' }), 'Nothing found.');
 });
 
 test('what is missing, a folder, or no ordinary file is said in words', async () => {

@@ -57,6 +57,11 @@ test('what has a default or is not needed can be skipped; what was skipped witho
   assert.deepEqual(asked[2]?.options.map(({ label }) => label), ['Yes', 'No', 'Use true', 'Decline']);
 });
 
+test('what is needed cannot be skipped: the word is taken as the answer', async () => {
+  const { interview } = person('skip');
+  assert.deepEqual(await elicit(form({ title: { type: 'string' } }, ['title']), interview), { action: 'accept', content: { title: 'skip' } });
+});
+
 test('what is written has no buttons beside it, for a number would press one', async () => {
   const { asked, interview } = person('2');
   assert.deepEqual(await elicit(form({ count: { type: 'integer', default: 5 } }), interview), { action: 'accept', content: { count: 2 } });

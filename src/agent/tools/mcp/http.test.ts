@@ -154,14 +154,17 @@ test('an endless answer is cut off', async () => {
   assert.match(report.status.reason, /larger than 10 MB/);
 });
 
-test('what a server writes into an error is shown without secrets', async () => {
-  await using server = await handmade(() => ({ status: 500, body: 'wrong key sesame\u001b[31m' }));
+test('what a server writes into an error is shown without secrets and without tricks', async () => {
+  await using server = await handmade(({ id, method }) => {
+    if (method === 'initialize') return result(id, hello);
+    if (method === 'tools/list') return result(id, { tools: [{ name: 'open' }] });
+    if (method === 'tools/call') return { status: 500, body: 'wrong key sesame\u001b[31m' };
+    return { status: id === undefined ? 202 : 400, body: '' };
+  });
   await using bench = await newBench();
   await bench.configure({ far: { url: server.url } });
-  await bench.reach('far', 'waiting');
-  const [report] = bench.servers.report();
-  assert.ok(report?.status.state === 'waiting');
-  assert.ok(!report.status.reason.includes('sesame') && !report.status.reason.includes('\u001b'), report.status.reason);
+  await bench.reach('far', 'ready');
+  await assert.rejects(bench.call('mcp_far_open'), failing('failed', /HTTP 500: .*wrong key \*\*\*$/));
 });
 
 test('a server that wants a login is left alone until a person has logged in', async () => {

@@ -16,6 +16,7 @@ const guarded = async () => {
   const app = new Hono();
   const granted: string[] = [];
   const asked: URLSearchParams[] = [];
+  const shown: string[] = [];
   let registered = 0;
   const self = { url: '' };
   const grant = (): object => {
@@ -41,7 +42,9 @@ const guarded = async () => {
     return good ? c.json(grant()) : c.json({ error: 'invalid_grant' }, 400);
   });
   app.all('/mcp', async (c) => {
-    if (granted.length === 0 || c.req.header('authorization') !== `Bearer ${granted.at(-1)}`) {
+    const authorization = c.req.header('authorization');
+    if (authorization !== undefined) shown.push(authorization);
+    if (granted.length === 0 || authorization !== `Bearer ${granted.at(-1)}`) {
       return c.body(null, 401, { 'www-authenticate': `Bearer resource_metadata="${self.url}/.well-known/oauth-protected-resource/mcp"` });
     }
     if (c.req.method !== 'POST') return c.body(null, 405);
@@ -56,6 +59,8 @@ const guarded = async () => {
   return {
     url: `${self.url}/mcp`,
     asked,
+    /** What the server was shown to get in. */
+    shown,
     registered: () => registered,
     /** What was granted so far is worth nothing any more. */
     revoke: () => granted.push('nobody has this'),
@@ -98,6 +103,7 @@ test('what was given is kept for the owner alone, and for that address alone', a
   await using other = await guarded();
   await bench.configure({ far: { url: other.url, auth: 'oauth' } });
   await bench.reach('far', 'login');
+  assert.deepEqual(other.shown, []);
 });
 
 test('a second login needs no page unless it is asked for', async () => {
@@ -108,6 +114,7 @@ test('a second login needs no page unless it is asked for', async () => {
   assert.equal(server.asked.length, 1);
   await person(bench, server.url, { again: true });
   assert.equal(server.asked.length, 2);
+  assert.equal(server.registered(), 2, 'the browser comes back to another port, which the login server has to know');
 });
 
 test('somebody else’s login is not taken for ours', async () => {

@@ -3,6 +3,7 @@ import { createMcpHandler, inputRequired, McpServer, ProtocolError, WebStandardS
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -40,7 +41,9 @@ export const scriptedServer = (era: 'legacy' | 'modern' = 'legacy', extraTools =
     }
   });
   server.registerTool('step', { inputSchema: z.object({ last: z.boolean() }) }, async ({ last }) => {
-    step?.(last);
+    while (step === undefined) await new Promise((resolve) => setImmediate(resolve));
+    step(last);
+    step = undefined;
     return text('stepped');
   });
   server.registerTool('grow', { description: 'Has one tool more from now on' }, async () => {
@@ -128,6 +131,7 @@ const runAsProgram = async (mode: string | undefined): Promise<void> => {
     process.stderr.write('no licence\n');
     process.exit(3);
   }
+  if (process.env['PID_FILE'] !== undefined) writeFileSync(process.env['PID_FILE'], String(process.pid));
   if (mode === 'silent' || mode === 'stubborn') setInterval(() => undefined, 60_000);
   if (mode !== 'silent') await scriptedServer('legacy', Number(mode) || 0).connect(new StdioServerTransport());
 };

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Question } from '../../../core/question.ts';
 import { ToolError } from '../contract.ts';
@@ -142,6 +144,16 @@ test('nothing is left of a program that does not end by itself', async () => {
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 });
 
+test('nothing is left of a program that is still being connected either', async () => {
+  await using bench = await newBench();
+  const file = join(bench.home, 'pid');
+  await bench.configure({ it: { ...scriptedCommand('silent'), env: { PID_FILE: file } } });
+  await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 'the program to run');
+  const pid = Number(readFileSync(file, 'utf8'));
+  await bench.configure({});
+  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+});
+
 test('after a restart the tools are the same from the first moment, also when the server does not come back', async () => {
   await using bench = await started('5');
   const before = JSON.stringify(bench.servers.groups().map(({ toolset, tools }) => [toolset, tools.map(({ definition }) => definition)]));
@@ -262,6 +274,17 @@ test('a server that nobody uses is let go and comes back for the next call', asy
   await bench.reach('it', 'resting');
   assert.ok(bench.names().includes('mcp_it_echo'));
   assert.match(await bench.call('mcp_it_echo', { text: 'awake' }), /awake/);
+});
+
+test('a server that is at work is not let go', async () => {
+  await using bench = await newBench();
+  await bench.configure({ it: { ...scriptedCommand(), idle_timeout_seconds: 60, timeout: 600 } });
+  await bench.reach('it', 'ready');
+  const walk = bench.call('mcp_it_walk');
+  await bench.clock.advance(120_000);
+  assert.equal(bench.state('it'), 'ready');
+  await bench.call('mcp_it_step', { last: true });
+  assert.match(await walk, /arrived/);
 });
 
 test('reconnecting and new settings take effect without a restart', async () => {

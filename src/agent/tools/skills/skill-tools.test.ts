@@ -170,14 +170,15 @@ test('where the owner wants it, a person decides about every change', async () =
   assert.ok(bench.library.find('deploy') !== undefined);
 });
 
-test('a folder that was exchanged since it was read is not deleted', async () => {
-  await using bench = await newSkillBench();
-  await bench.shelve('work/deploy');
-  await bench.put('outside/deploy/keep.txt', 'keep me');
-  await bench.library.reload();
-  const { manage } = managing(bench);
-  await rename(join(bench.home, 'skills/work'), join(bench.home, 'skills/moved'));
-  await symlink(join(bench.home, 'outside'), join(bench.home, 'skills/work'));
-  await assert.rejects(manage({ action: 'delete', name: 'deploy' }), failing('failed', /no longer where it was/));
-  assert.equal(await readFile(join(bench.home, 'outside/deploy/keep.txt'), 'utf8'), 'keep me');
+test('a folder that was exchanged since it was read is not deleted, wherever the new one leads', async () => {
+  for (const elsewhere of ['outside', 'skills/precious']) {
+    await using bench = await newSkillBench();
+    await bench.shelve('work/deploy');
+    await bench.library.reload();
+    await bench.put(`${elsewhere}/deploy/keep.txt`, 'keep me');
+    await rename(join(bench.home, 'skills/work'), join(bench.home, 'skills/moved'));
+    await symlink(join(bench.home, elsewhere), join(bench.home, 'skills/work'));
+    await assert.rejects(managing(bench).manage({ action: 'delete', name: 'deploy' }), failing('failed', /no longer where it was/));
+    assert.equal(await readFile(join(bench.home, elsewhere, 'deploy/keep.txt'), 'utf8'), 'keep me');
+  }
 });

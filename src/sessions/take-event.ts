@@ -1,0 +1,131 @@
+import type { TranscriptMessage, Usage } from '../core/transcript.ts';
+import { addUsage, noUsage } from '../core/transcript.ts';
+import type { TurnEvent } from '../core/turn.ts';
+import { enqueueText } from '../delivery/compose.ts';
+import type { LivePreview } from '../delivery/preview.ts';
+import { isSilentReply } from '../delivery/silence.ts';
+import type { ToolProgress } from '../delivery/tool-progress.ts';
+import { joinTurn, waitingItems } from '../store/inbox.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import { heldLane, holdLane } from '../store/lanes.ts';
+import { findSession } from '../store/sessions.ts';
+import { appendMessage } from '../store/transcripts.ts';
+import { recordPreview } from '../store/turns.ts';
+import type { BegunTurn } from './begin.ts';
+import { writeGroup } from './begin.ts';
+import { appendToTurn, turnLeaseMs } from './commit.ts';
+import type { TurnParts } from './turn-parts.ts';
+import type { ItemGroup, LoadedMedia } from './user-message.ts';
+import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
+
+const noMedia: LoadedMedia = { attachments: [], notes: [] };
+const mostSteered = 20;
+
+/** The state of one turn while its events come in. */
+export interface Progress {
+  usage: Usage;
+  /** What the model read in its last call, as it counted. */
+  promptTokens: number | undefined;
+  model: string | null;
+  /** The last assistant message, kept back so that it commits together with its delivery. */
+  final: TranscriptMessage | undefined;
+  parts: number;
+  preview: LivePreview | undefined;
+  readonly tools: ToolProgress | undefined;
+  end: Extract<TurnEvent, { type: 'end' }> | undefined;
+  /** Somebody was asked something. */
+  asked: boolean;
+  steered: ItemGroup[];
+}
+
+export const newProgress = (parts: TurnParts, begun: BegunTurn): Progress => ({
+  usage: noUsage,
+  promptTokens: undefined,
+  model: null,
+  final: undefined,
+  parts: 0,
+  preview: parts.preview(begun, 0),
+  tools: parts.progress(begun),
+  end: undefined,
+  asked: false,
+  steered: [],
+});
+
+/** What people have said to the running turn since it began: everything in a conversation that steers, otherwise what was meant for it. In order, up to what has files or came from elsewhere. */
+export const steering = async (parts: TurnParts, begun: BegunTurn, progress: Progress): Promise<readonly string[]> => {
+  const { lane } = begun.claim;
+  const groups = await parts.store.read(async (db) => {
+    const session = await findSession(db, begun.session.id);
+    if (session === undefined || (await heldLane(db, lane)).holdMs > 0) return [];
+    const steers = parts.policy.busyMode(session) === 'steer';
+    return groupItems((await waitingItems(db, lane, mostSteered)).filter(({ event }) => steers || event.steers === true));
+  });
+  const fits = ({ event }: InboxItem): boolean => event.media.length === 0 && isAnsweredAt(begun.turn.target, event);
+  const end = groups.findIndex((group) => !group.every(fits));
+  const taken = end === -1 ? groups : groups.slice(0, end);
+  progress.steered.push(...taken);
+  return taken.map((group) => userMessage(group, noMedia, parts.policy.isShared(group)).content);
+};
+
+/** A message that was steered into the turn belongs to it from now on. */
+const writeSteered = (parts: TurnParts, begun: BegunTurn, group: ItemGroup): Promise<void> =>
+  parts.store.write(async (tx) => {
+    await holdLane(tx, begun.claim, turnLeaseMs);
+    await joinTurn(tx, group.map((item) => item.id), begun.turn.id);
+    await writeGroup(tx, begun.turn, group, { media: noMedia, shared: parts.policy.isShared(group) });
+  });
+
+/** Text that comes with tool calls is said now, above whatever the tools lead to; row and delivery commit together. */
+const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
+  // A preview that an earlier attempt has left goes on to wait for a text.
+  const quiet = progress.preview?.isShown !== true && parts.display(begun)?.interim_assistant_messages === false;
+  if (quiet || message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
+  const finishes = await progress.preview?.finish();
+  const platform = parts.policy.platform(begun.turn.target.account);
+  await parts.store.write(async (tx) => {
+    await holdLane(tx, begun.claim, turnLeaseMs);
+    const rowId = await appendMessage(tx, { sessionId: begun.session.id, turnId: begun.turn.id }, message);
+    await recordPreview(tx, begun.turn.id, null);
+    if (platform === undefined) throw new Error(`the account ${begun.turn.target.account} has no platform`);
+    await enqueueText(tx, platform, { key: `turn:${begun.turn.id}:row:${rowId}`, target: begun.turn.target, text: message.content, turnId: begun.turn.id, ...(finishes !== undefined && { finishes }) });
+  });
+  progress.parts += 1;
+  progress.preview = parts.preview(begun, progress.parts);
+};
+
+const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
+  const steered = message.role === 'user' ? progress.steered.shift() : undefined;
+  if (steered !== undefined) return writeSteered(parts, begun, steered);
+  if (message.role === 'assistant' && (message.toolCalls ?? []).length > 0) return sayBeforeTools(parts, begun, progress, message);
+  if (message.role !== 'assistant') return appendToTurn(parts.store, begun, [message]);
+  if (progress.final !== undefined) await appendToTurn(parts.store, begun, [progress.final]);
+  progress.final = message;
+};
+
+/** Takes in one event of the agent: what it says is shown, what has to last is stored before the agent goes on. */
+export const takeEvent = async (parts: TurnParts, begun: BegunTurn, progress: Progress, event: TurnEvent): Promise<void> => {
+  parts.onEvent?.(begun, event);
+  progress.tools?.onEvent(event);
+  switch (event.type) {
+    case 'text':
+      progress.preview?.push(event.delta);
+      return;
+    case 'message':
+      return onMessage(parts, begun, progress, event.message);
+    case 'usage':
+      progress.usage = addUsage(progress.usage, event.usage);
+      progress.promptTokens = event.usage.inputTokens;
+      progress.model = event.model;
+      return;
+    case 'end':
+      progress.end = event;
+      return;
+    case 'reasoning':
+    case 'tool_started':
+    case 'tool_finished':
+    case 'retrying':
+      return;
+    default:
+      throw event satisfies never;
+  }
+};

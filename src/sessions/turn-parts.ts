@@ -1,0 +1,64 @@
+import type { Agent, TurnLimits, TurnPlace } from '../agent/contract.ts';
+import type { TurnEvent } from '../core/turn.ts';
+import type { DisplaySettings } from '../delivery/display.ts';
+import type { LivePreview } from '../delivery/preview.ts';
+import type { ToolProgress } from '../delivery/tool-progress.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Store, Writing } from '../store/store.ts';
+import type { AttachmentOptions } from './attachments.ts';
+import type { BegunTurn, BeginPolicy } from './begin.ts';
+import type { CompressionParts } from './compression/job.ts';
+import type { ReaderFacts } from './compression/limits.ts';
+
+/** Who answers in a session, and with what. */
+export interface Answering {
+  readonly agent: Agent;
+  readonly system: string;
+  /** The model that will read, and what it reads beside the conversation. */
+  readonly reader: ReaderFacts;
+  /** How a conversation that grows too long is shortened. */
+  readonly compression: Pick<CompressionParts, 'complete' | 'redact' | 'options' | 'keepResultsOf' | 'onCompressed'>;
+  readonly limits: TurnLimits;
+  readonly asyncDelivery: boolean;
+  readonly place: TurnPlace;
+  /** Somebody is there who can be asked. */
+  readonly attended: boolean;
+  /** What a memory knows about what a person says; undefined when that is nothing. Never rejects. */
+  recall(said: string): Promise<string | undefined>;
+  /** Part of the transaction that ends the turn: what was said goes to the memory. */
+  keepSaid(tx: Writing, said: Said): Promise<void>;
+  /** After that transaction. */
+  onKept(): void;
+}
+
+/** One exchange, for whoever remembers it. */
+export interface Said {
+  readonly user: string;
+  readonly assistant: string;
+  readonly atMs: number;
+}
+
+export interface TurnParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly policy: BeginPolicy;
+  readonly attachments: AttachmentOptions;
+  answering(begun: BegunTurn): Promise<Answering>;
+  /** Undefined where answers are not shown while they are written. `part` counts the texts of the turn that stand above it. */
+  preview(begun: BegunTurn, part: number): LivePreview | undefined;
+  typing(begun: BegunTurn): Disposable;
+  /** Undefined where the agent's work is not shown, or in the platform's own way. */
+  progress(begun: BegunTurn): ToolProgress | undefined;
+  display(begun: BegunTurn): DisplaySettings | undefined;
+  onEvent?(begun: BegunTurn, event: TurnEvent): void;
+}
+
+/** What ends a turn early. The reason of each is a `TurnAbort`. */
+export interface TurnSignals {
+  /** A newer message, a person's /stop or a shutdown. */
+  readonly turn: AbortSignal;
+  /** Only what does not wait for files either: a person's /stop or a shutdown. */
+  readonly halt: AbortSignal;
+}
