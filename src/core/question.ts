@@ -24,6 +24,8 @@ export interface Question {
   readonly freeText?: boolean;
   readonly answerer: Answerer;
   readonly timeoutMs: number;
+  /** The call that asks has begun something already: when the process ends meanwhile, the call is not made again but reported as interrupted. */
+  readonly begun?: true;
 }
 
 export type Answer =

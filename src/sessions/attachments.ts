@@ -4,13 +4,17 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { PlatformError } from '../core/errors.ts';
+import { PlatformError, StoreError } from '../core/errors.ts';
 import type { MediaRef } from '../core/message.ts';
 import type { Attachment } from '../core/transcript.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { newSlots } from '../lib/slots.ts';
+import type { Slots } from '../lib/slots.ts';
 import type { Adapter } from '../platforms/contract.ts';
+import { fileWords } from './media/file-words.ts';
+import type { MediaReader, OpenMediaReader, ReadFile, SentFile } from './media/media-reader.ts';
 import type { ItemGroup, LoadedMedia } from './user-message.ts';
 
 export interface AttachmentOptions {
@@ -20,10 +24,16 @@ export interface AttachmentOptions {
   readonly clock: Clock;
   readonly log: Logger;
   adapter(account: string): Adapter | undefined;
+  /** Who puts files into words; without one they are only attached. */
+  readonly openReader?: OpenMediaReader;
 }
+
+type FileOf = Omit<SentFile, 'fetch'>;
 
 const tries = 3;
 const timeoutMs = 120_000;
+/** Files of one message that are at work at the same time. */
+const atOnce = 3;
 
 const extensions: Readonly<Record<string, string>> = {
   'image/jpeg': '.jpg',
@@ -53,12 +63,17 @@ const limitBytes = (maxBytes: number): Transform => {
   });
 };
 
-/** Streams one file into the media folder under a name of our own, never one that a sender chose. */
-const fetchOne = async (options: AttachmentOptions, adapter: Adapter, media: MediaRef, halt: AbortSignal): Promise<Attachment> => {
+const safeName = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 80) || '_';
+
+/** Below the media folder: what people sent to one conversation. Only its own tools may read there. */
+export const sessionMedia = (sessionId: string): string => join('sessions', safeName(sessionId));
+
+/** Streams one file into its conversation's folder under a name of our own, never one that a sender chose. */
+const fetchOne = async (options: AttachmentOptions, adapter: Adapter, { media, item }: FileOf, halt: AbortSignal): Promise<Attachment> => {
   if (adapter.media === undefined) throw new PlatformError('unsupported', 'the platform cannot hand out files');
-  const month = new Date(options.clock.now()).toISOString().slice(0, 7);
   const name = `${createHash('sha256').update(JSON.stringify(media.ref)).digest('hex').slice(0, 16)}-${randomBytes(4).toString('hex')}${safeExtension(media)}`;
-  const folder = join(options.folder, month);
+  const place = sessionMedia(item.sessionId);
+  const folder = join(options.folder, place);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const partial = join(folder, `.${name}.part`);
   const signal = AbortSignal.any([halt, AbortSignal.timeout(timeoutMs)]);
@@ -71,15 +86,15 @@ const fetchOne = async (options: AttachmentOptions, adapter: Adapter, media: Med
     await rm(partial, { force: true });
     throw error;
   }
-  return { kind: media.kind, mime: media.mime, name: media.name ?? name, path: join(month, name) };
+  return { kind: media.kind, mime: media.mime, name: media.name ?? name, path: join(place, name) };
 };
 
-const fetchWithRetry = async (options: AttachmentOptions, account: string, media: MediaRef, halt: AbortSignal): Promise<Attachment> => {
+const fetchWithRetry = async (options: AttachmentOptions, file: FileOf, halt: AbortSignal): Promise<Attachment> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const adapter = options.adapter(account);
+      const adapter = options.adapter(file.item.event.account);
       if (adapter === undefined) throw new PlatformError('unavailable', 'the account has no connection');
-      return await fetchOne(options, adapter, media, halt);
+      return await fetchOne(options, adapter, file, halt);
     } catch (error) {
       const passing = error instanceof PlatformError && (error.rule.retry === 'backoff' || error.rule.retry === 'after-delay' || error.rule.retry === 'once-marked');
       if (!passing || attempt === tries || !(await slept(options.clock, error.facts.retryAfterMs ?? attempt * 1000, halt))) throw error;
@@ -93,24 +108,58 @@ const reasonFor = (error: unknown, halt: AbortSignal): string => {
   return error.code === 'too_large' ? 'it is too large' : 'the platform did not hand it out';
 };
 
-const sentenceFor = (media: MediaRef, reason: string): string => {
-  const what = media.name === undefined ? media.kind : `${media.kind} ${JSON.stringify(media.name.slice(0, 80).toWellFormed())}`;
-  return `[A ${what} was sent but could not be loaded: ${reason}.]`;
+/** What loads the files of one message. */
+interface Loading {
+  readonly options: AttachmentOptions;
+  readonly reader: MediaReader | undefined;
+  readonly slots: Slots;
+  readonly halt: AbortSignal;
+}
+
+interface Loaded extends ReadFile {
+  readonly inboxId: number;
+}
+
+const loadOne = async ({ options, reader, slots, halt }: Loading, file: FileOf): Promise<Loaded> => {
+  const { item, media } = file;
+  const fetch = (): Promise<Attachment> => fetchWithRetry(options, file, halt);
+  try {
+    const read = await slots.run(halt, async () => (reader === undefined ? { attachment: await fetch() } : reader.read({ ...file, fetch }, halt)));
+    return { ...read, inboxId: item.id };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    options.log.warn({ err: error, inbox: item.id, account: item.event.account, kind: media.kind }, 'media.not_loaded');
+    return { note: `[A ${fileWords(media)} was sent but could not be loaded: ${reasonFor(error, halt)}.]`, inboxId: item.id };
+  }
 };
 
-/** Brings a message's files home. A file that cannot be had, or not before `halt`, becomes a note; the text is never held up by it for good. */
-export const loadAttachments = async (options: AttachmentOptions, group: ItemGroup, halt: AbortSignal): Promise<LoadedMedia> => {
-  const attachments: Attachment[] = [];
-  const notes: string[] = [];
-  for (const item of group) {
-    for (const media of item.event.media) {
-      try {
-        attachments.push(await fetchWithRetry(options, item.event.account, media, halt));
-      } catch (error) {
-        options.log.warn({ err: error, inbox: item.id, account: item.event.account, kind: media.kind }, 'media.not_loaded');
-        notes.push(sentenceFor(media, reasonFor(error, halt)));
-      }
-    }
+/** A file that cannot be read back is still attached. */
+const quoteOf = async ({ options, reader }: Loading, attachment: Attachment): Promise<string | undefined> => {
+  try {
+    return await reader?.quote(attachment);
+  } catch (error) {
+    options.log.warn({ err: error, file: attachment.path }, 'media.not_quoted');
+    return undefined;
   }
-  return { attachments, notes };
+};
+
+const notesOf = async (loading: Loading, { note, attachment }: Loaded): Promise<readonly string[]> => {
+  const quote = attachment === undefined ? undefined : await quoteOf(loading, attachment);
+  return [note, quote].filter((text) => text !== undefined);
+};
+
+/**
+ * Brings a message's files home and puts into words what a model could not read by itself. A file that cannot be had, or not before `halt`, becomes a note; the text is
+ * never held up by it for good.
+ */
+export const loadAttachments = async (options: AttachmentOptions, group: ItemGroup, halt: AbortSignal): Promise<LoadedMedia> => {
+  const files = group.flatMap((item) => item.event.media.map((media): FileOf => ({ item, media })));
+  const reader = files.length === 0 ? undefined : await options.openReader?.(group[0]);
+  const loading: Loading = { options, reader, slots: newSlots(atOnce), halt };
+  const loaded = await Promise.all(files.map((file) => loadOne(loading, file)));
+  const notes: string[] = [];
+  // One after the other: the first files of a message get its room first.
+  for (const file of loaded) notes.push(...(await notesOf(loading, file)));
+  const heard = loaded.flatMap(({ heard: text, inboxId }) => (text === undefined ? [] : [{ inboxId, text }]));
+  return { attachments: loaded.flatMap(({ attachment }) => attachment ?? []), notes, ...(heard.length > 0 && { heard }) };
 };

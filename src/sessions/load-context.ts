@@ -1,4 +1,4 @@
-import { closeContext, emptyContext, estimateTokens, extendContext, rowTokens, trustedTokens, windowOf } from '../agent/context.ts';
+import { closeContext, emptyContext, extendContext, rowTokens, trustedTokens } from '../agent/context.ts';
 import { messageSizeBytes } from '../core/transcript.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import { currentCompression } from '../store/compressions.ts';
@@ -73,18 +73,4 @@ export const readContext = async (store: Store, sessionId: string, room: Context
     estimatedTokens,
     whole,
   };
-};
-
-export interface ContextLimits {
-  readonly contextTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  /** Of the system prompt and the tool definitions. */
-  readonly fixedBytes: number;
-}
-
-/** The transcript alone, for a model with such limits. */
-export const loadContext = async (store: Store, sessionId: string, limits: ContextLimits): Promise<readonly TranscriptMessage[]> => {
-  const { windowTokens, outputTokens } = windowOf(limits);
-  const fixedTokens = estimateTokens(limits.fixedBytes);
-  return (await readContext(store, sessionId, { fixedTokens, budgetTokens: Math.max(0, windowTokens - outputTokens - fixedTokens) })).transcript;
 };

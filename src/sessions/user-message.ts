@@ -58,8 +58,10 @@ const textOf = (event: InboundEvent): string => [...notesOf(event), event.kind =
 
 export interface LoadedMedia {
   readonly attachments: readonly Attachment[];
-  /** What could not be loaded, in words. */
+  /** What stands for files in words: what was said in them, what they hold, why they could not be loaded. */
   readonly notes: readonly string[];
+  /** What was said in voice messages. */
+  readonly heard?: readonly { readonly inboxId: number; readonly text: string }[];
 }
 
 /** The transcript row of one message. In a conversation of several people each is told apart by name. */

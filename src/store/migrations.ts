@@ -149,14 +149,26 @@ const third: Migration = {
   ],
 };
 
-/** Reach: conversations that move. */
+/** What of a stored target names the chat; queries that look for a chat write it exactly so, for then an index answers them. */
+export const chatInTarget = (engine: Engine): string => (engine === 'sqlite' ? "json_extract(target, '$.chatId')" : "((target::jsonb) ->> 'chatId')");
+
+/** Reach: conversations that move, chats that can be named, work that is handed to helpers. */
 const fourth: Migration = {
   version: 4,
-  statements: () => [
+  statements: (engine) => [
     `create table handoffs (
       session_id text primary key, state text not null, destination text not null, origin text, error text, owner text, lease_until bigint not null default 0, requested_at bigint not null, settled_at bigint)`,
     'create index handoffs_state on handoffs (state)',
     'create table place_claims (account text not null, chat_id text not null, thread_id text not null, session_id text not null, lasting bigint not null, created_at bigint not null, primary key (account, chat_id, thread_id))',
+    `create index bindings_chat on bindings (account, ${chatInTarget(engine)})`,
+    `create table channels (
+      account text not null, chat_id text not null, thread_id text not null, name text, chat_type text not null, scope_id text, scope_name text, listed bigint not null, spoken_at bigint,
+      primary key (account, chat_id, thread_id))`,
+    'create index channels_spoken on channels (spoken_at)',
+    `create table delegations (
+      id text primary key, session_id text not null, owner text, state text not null, request text not null, result text, stop bigint not null default 0, created_at bigint not null, ended_at bigint)`,
+    'create index delegations_session on delegations (session_id, created_at)',
+    'create index delegations_state on delegations (state, ended_at)',
   ],
 };
 

@@ -116,10 +116,10 @@ const selectOpen = prepared((db, at: { account: string; chatId: string }) =>
     .orderBy('id'),
 );
 
-/** Of calls of a turn that have not had their answer: making such a call again repeats nothing. */
+/** Of calls of a turn that have not had their answer and have begun nothing: making such a call again repeats nothing. */
 export const unansweredCalls = async (db: Reading, turnId: number): Promise<ReadonlySet<string>> => {
   const rows = await db.q.selectFrom('questions').select(fields(db)).where('turn_id', '=', turnId).execute();
-  const calls = rows.map(toQuestion).flatMap(({ purpose, state }) => (purpose.type === 'call' ? [{ id: purpose.callId, used: state === 'used' }] : []));
+  const calls = rows.map(toQuestion).flatMap(({ purpose, state, question }) => (purpose.type === 'call' ? [{ id: purpose.callId, used: state === 'used' || question.begun === true }] : []));
   const used = new Set(calls.filter((call) => call.used).map((call) => call.id));
   return new Set(calls.map((call) => call.id).filter((id) => !used.has(id)));
 };

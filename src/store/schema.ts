@@ -33,6 +33,8 @@ export interface Tables {
   handoffs: HandoffRow;
   /** A conversation that waits in a place for whoever speaks there next. */
   place_claims: { account: string; chat_id: string; thread_id: string; session_id: string; lasting: number; created_at: number };
+  channels: ChannelRow;
+  delegations: DelegationRow;
   compressions: CompressionRow;
   compression_failures: { session_id: string; failures: number; retry_at: number; error: string };
   memory_work: MemoryWorkRow;
@@ -323,5 +325,41 @@ export interface ProcessRow {
   /** 1 once the model knows of its end. */
   seen: Generated<number>;
   started_at: number;
+  ended_at: number | null;
+}
+
+/** A chat that can be found by its name. */
+export interface ChannelRow {
+  account: string;
+  chat_id: string;
+  /** Empty for the chat itself. */
+  thread_id: string;
+  name: string | null;
+  chat_type: string;
+  scope_id: string | null;
+  /** Of the workspace or guild, as people call it. */
+  scope_name: string | null;
+  /** 1 while the platform itself names it. */
+  listed: number;
+  /** When somebody last spoke there. */
+  spoken_at: number | null;
+}
+
+/** `apart`: it is a conversation of its own, whose lane knows how far it is. */
+export type DelegationState = 'running' | 'done' | 'lost' | 'apart';
+
+/** Work that a conversation has handed away and that outlives the turn which did. */
+export interface DelegationRow {
+  id: string;
+  /** The conversation that waits for it. */
+  session_id: string;
+  /** The node that does it. */
+  owner: string | null;
+  state: DelegationState;
+  request: string;
+  result: string | null;
+  /** 1 once somebody wants its end. */
+  stop: Generated<number>;
+  created_at: number;
   ended_at: number | null;
 }

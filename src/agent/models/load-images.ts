@@ -6,6 +6,9 @@ import type { Image, Images } from './wire.ts';
 
 const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
+/** Whether models take images of this type. */
+export const isModelImage = (mime: string): boolean => imageTypes.has(mime);
+
 /** What one request may carry; the newest images go first. */
 export const imageLimits = { count: 10, eachBytes: 5 * 1024 * 1024, totalBytes: 15 * 1024 * 1024 } as const;
 

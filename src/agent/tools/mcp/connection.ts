@@ -67,9 +67,11 @@ interface Opening {
   readonly login: Login | undefined;
   readonly calls: ActiveCalls;
   readonly limit: TimeLimit;
+  /** False for programs at first: one would be started a second time only to be asked. */
+  readonly negotiates: boolean;
 }
 
-interface Opened extends Omit<Opening, 'limit'> {
+interface Opened extends Omit<Opening, 'limit' | 'negotiates'> {
   readonly client: Client;
   readonly way: OpenTransport;
 }
@@ -99,12 +101,14 @@ const unreachable = (error: unknown, { library, deps, limit }: Opening, way: Ope
   return new ToolError('unavailable', `${reasonText(error, deps.redact)}${way.lastWords()}`, { cause: error });
 };
 
+const speaksOnlyNewer = (error: unknown, library: typeof Mcp): boolean => error instanceof library.ProtocolError && error.code === library.ProtocolErrorCode.UnsupportedProtocolVersion;
+
 /** Connects, by way of a login page if need be. Leaves nothing behind when it fails. */
 const shakeHands = async (opening: Opening, isRetry = false): Promise<Opened> => {
-  const { library, deps, login, calls, limit } = opening;
+  const { library, deps, login, calls, limit, negotiates } = opening;
   limit.signal.throwIfAborted();
   const way = await openTransport(deps, library, login);
-  const client = newClient(library, { ...deps, calls, toolsChanged: () => deps.toolsChanged?.() });
+  const client = newClient(library, { ...deps, calls, negotiates, toolsChanged: () => deps.toolsChanged?.() });
   client.onerror = (error) => deps.log.debug({ server: deps.name, reason: reasonText(error, deps.redact) }, 'mcp.error');
   // Asking a server for its revision does not listen to the signal.
   const giveUp = (): void => void way.transport.close().catch((error: unknown) => client.onerror?.(new Error('it could not be closed', { cause: error })));
@@ -114,6 +118,7 @@ const shakeHands = async (opening: Opening, isRetry = false): Promise<Opened> =>
     return { library, deps, login, calls, client, way };
   } catch (error) {
     await way.end();
+    if (!negotiates && speaksOnlyNewer(error, library)) return shakeHands({ ...opening, negotiates: true }, isRetry);
     if (isRetry || !(error instanceof library.UnauthorizedError)) throw unreachable(error, opening, way);
   } finally {
     limit.signal.removeEventListener('abort', giveUp);
@@ -168,7 +173,7 @@ const answered = async (opened: Opened, signal: AbortSignal): Promise<boolean> =
 export const openConnection = async (deps: ConnectionDeps, signal: AbortSignal): Promise<Connection> => {
   const library = await import('@modelcontextprotocol/client');
   using limit = timeLimit(deps.clock, deps.options.connect_timeout * 1000, signal);
-  const opened = await shakeHands({ library, deps, limit, calls: activeCalls(), login: await loginFor(deps) });
+  const opened = await shakeHands({ library, deps, limit, negotiates: deps.options.url !== undefined, calls: activeCalls(), login: await loginFor(deps) });
   const closed = Promise.withResolvers<string>();
   opened.client.onclose = () => closed.resolve(`it ended${opened.way.lastWords()}`);
 

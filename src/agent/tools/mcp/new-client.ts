@@ -13,16 +13,18 @@ export interface ClientDeps {
   readonly options: McpServerOptions;
   readonly version: string;
   readonly calls: ActiveCalls;
+  /** Asks the server which revision of the protocol it speaks before anything else. */
+  readonly negotiates: boolean;
   toolsChanged(): void;
 }
 
 /** Lets a server ask the person for whom it works; time does not count meanwhile. */
-const interview = async (deps: ClientDeps, hold: (with_: Interview) => Promise<ElicitResult>): Promise<ElicitResult> => {
+const whileAsking = async (deps: ClientDeps, talk: (interview: Interview) => Promise<ElicitResult>): Promise<ElicitResult> => {
   const call = deps.calls.current();
   if (call === undefined) return { action: 'cancel' };
   call.limit.pause();
   try {
-    return await hold({ server: deps.name, timeoutMs: questionTimeoutMs, ask: (question) => call.context.ask(question, call.signal) });
+    return await talk({ server: deps.name, timeoutMs: questionTimeoutMs, ask: (question) => call.context.ask({ ...question, begun: true }, call.signal) });
   } finally {
     call.limit.restart();
   }
@@ -33,17 +35,16 @@ const interview = async (deps: ClientDeps, hold: (with_: Interview) => Promise<E
  * the model is not lent out.
  */
 export const newClient = (library: typeof Mcp, deps: ClientDeps): Client => {
-  const { cwd, url } = deps.options;
+  const { cwd } = deps.options;
   const client = new library.Client(
     { name: 'hermes-gateway', version: deps.version },
     {
       capabilities: { elicitation: { form: {}, url: {} }, roots: {} },
-      // A program would be started a second time only to be asked which revision it speaks.
-      versionNegotiation: { mode: url === undefined ? 'legacy' : 'auto' },
+      versionNegotiation: { mode: deps.negotiates ? 'auto' : 'legacy' },
       listChanged: { tools: { autoRefresh: false, onChanged: () => deps.toolsChanged() } },
     },
   );
-  client.setRequestHandler('elicitation/create', ({ params }) => interview(deps, (with_) => (params.mode === 'url' ? elicitVisit(params, with_) : elicit(params, with_))));
+  client.setRequestHandler('elicitation/create', ({ params }) => whileAsking(deps, (interview) => (params.mode === 'url' ? elicitVisit(params, interview) : elicit(params, interview))));
   client.setRequestHandler('roots/list', () => ({ roots: cwd === undefined ? [] : [{ uri: pathToFileURL(cwd).href }] }));
   client.fallbackRequestHandler = (request) => Promise.reject(new library.ProtocolError(library.ProtocolErrorCode.MethodNotFound, `This client does not offer ${request.method}.`));
   return client;

@@ -1,6 +1,6 @@
 import { serve } from '@hono/node-server';
 import { createMcpHandler, inputRequired, McpServer, ProtocolError, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -32,18 +32,18 @@ export const scriptedServer = (era: 'legacy' | 'modern' = 'legacy', extraTools =
     process.stderr.write('cancelled\n');
     reject(new Error('cancelled'));
   })));
-  let step: ((isLast: boolean) => void) | undefined;
+  let walker = Promise.withResolvers<(isLast: boolean) => void>();
   server.registerTool('walk', { description: 'Reports progress with every step, until the last one' }, async (ctx) => {
     const progressToken = ctx.mcpReq._meta?.progressToken ?? 0;
     for (let progress = 1; ; progress += 1) {
       await ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress } });
-      if (await new Promise<boolean>((resolve) => (step = resolve))) return text('arrived');
+      if (await new Promise<boolean>((resolve) => walker.resolve(resolve))) return text('arrived');
     }
   });
   server.registerTool('step', { inputSchema: z.object({ last: z.boolean() }) }, async ({ last }) => {
-    while (step === undefined) await new Promise((resolve) => setImmediate(resolve));
+    const step = await walker.promise;
+    walker = Promise.withResolvers();
     step(last);
-    step = undefined;
     return text('stepped');
   });
   server.registerTool('grow', { description: 'Has one tool more from now on' }, async () => {
@@ -133,7 +133,8 @@ const runAsProgram = async (mode: string | undefined): Promise<void> => {
   }
   if (process.env['PID_FILE'] !== undefined) writeFileSync(process.env['PID_FILE'], String(process.pid));
   if (mode === 'silent' || mode === 'stubborn') setInterval(() => undefined, 60_000);
-  if (mode !== 'silent') await scriptedServer('legacy', Number(mode) || 0).connect(new StdioServerTransport());
+  if (mode === 'modern') serveStdio(() => scriptedServer('modern'), { legacy: 'reject' });
+  else if (mode !== 'silent') await scriptedServer('legacy', Number(mode) || 0).connect(new StdioServerTransport());
 };
 
 if (import.meta.main) await runAsProgram(process.argv[2] ?? process.env['SCRIPT']);

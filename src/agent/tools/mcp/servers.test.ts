@@ -30,6 +30,11 @@ test('the tools of a program are the agent’s, and what they answer is marked a
   assert.deepEqual(bench.tool('mcp_it_echo').definition.parameters, { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] });
 });
 
+test('a program that speaks only the newest revision of the protocol is understood', async () => {
+  await using bench = await started('modern');
+  assert.match(await bench.call('mcp_it_echo', { text: 'hello, future' }), /hello, future/);
+});
+
 test('starting waits for no server', async () => {
   await using bench = await newBench();
   await bench.configure({ silent: scriptedCommand('silent'), gone: { command: '/nowhere/at-all' } });
@@ -246,6 +251,7 @@ test('a question of the server goes to the person of the call, and time stands s
   assert.match(await bench.call('mcp_it_ask', {}, { context: { ask } }), /"action":"accept".*"colour":"green"/);
   assert.match(asked[0]?.text ?? '', /\*\*it\*\* asks: Which colour\?\nColour/);
   assert.equal(asked[0]?.answerer, 'asker');
+  assert.equal(asked[0]?.begun, true);
 });
 
 test('when two conversations share a pipe nobody is asked, for it could be the wrong person', async () => {
