@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import type { CommandAccess } from '../access/command-access.ts';
+import { allowlistSection, approvalsSection } from '../agent/approvals/options.ts';
 import { modelSection } from '../agent/models/options.ts';
 import { displayOf, displaySection } from '../delivery/display.ts';
 import { telegram } from '../platforms/telegram/index.ts';
@@ -33,6 +34,8 @@ export const sampleSettings = (written: Readonly<Record<string, unknown>> = {}):
   display: displaySection.schema.parse(written['display']),
   model: modelSection.schema.parse(written['model']),
   quick_commands: quickCommandsSection.schema.parse(written['quick_commands']),
+  approvals: approvalsSection.schema.parse(written['approvals']),
+  command_allowlist: allowlistSection.schema.parse(written['command_allowlist']),
 });
 
 export const sampleReach = (more: Partial<Reach> = {}): Reach => ({

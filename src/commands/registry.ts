@@ -1,5 +1,17 @@
 import { branch } from './branch.ts';
 import { busy } from './busy.ts';
+import { compress } from './compress.ts';
+import { context } from './context.ts';
+import { insights } from './insights.ts';
+import { memory } from './memory.ts';
+import { personality } from './personality.ts';
+import { reloadMcp } from './reload-mcp.ts';
+import { reloadSkills } from './reload-skills.ts';
+import { skills } from './skills.ts';
+import { tools } from './tools.ts';
+import { toolsets } from './toolsets.ts';
+import { commandsOfSkills } from './skill-commands.ts';
+import type { Skill } from '../agent/tools/skills/load-skills.ts';
 import type { Command } from './contract.ts';
 import { debug } from './debug.ts';
 import { footer } from './footer.ts';
@@ -47,27 +59,39 @@ export const commands: readonly Command[] = [
   handoff,
   history,
   save,
+  compress,
+  context,
   model,
+  personality,
   busy,
   verbose,
   footer,
+  tools,
+  toolsets,
+  skills,
+  memory,
   setHome,
   pair,
   platform,
+  reloadMcp,
+  reloadSkills,
   restart,
   help,
   listCommands,
   start,
   usage,
+  insights,
   whoami,
   version,
   debug,
 ];
 
-/** The registry and the owner's own commands. A name of the registry cannot be taken over. */
-export const allCommands = (settings: Pick<CommandSettings, 'quick_commands'>): readonly Command[] => {
-  const quick = quickCommands(settings.quick_commands).filter(({ name }) => !commands.some((command) => isCalled(command, name)));
-  return quick.length === 0 ? commands : [...commands, ...quick];
+/** The registry, the owner's own commands and every skill by name. A name that comes earlier cannot be taken over. */
+export const allCommands = (settings: Pick<CommandSettings, 'quick_commands'>, skills: readonly Skill[] = []): readonly Command[] => {
+  const free = (taken: readonly Command[], more: readonly Command[]): readonly Command[] => more.filter(({ name }) => !taken.some((command) => isCalled(command, name)));
+  const quick = free(commands, quickCommands(settings.quick_commands));
+  const known = quick.length === 0 ? commands : [...commands, ...quick];
+  return skills.length === 0 ? known : [...known, ...free(known, commandsOfSkills(skills))];
 };
 
 export type Resolved =

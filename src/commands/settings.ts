@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { allowlistSection, approvalsSection } from '../agent/approvals/options.ts';
 import type { modelSection } from '../agent/models/options.ts';
 import { defineSection } from '../config/section.ts';
 import type { SectionValues } from '../config/section.ts';
@@ -33,4 +34,4 @@ export const quickCommandsSection = defineSection(
 );
 
 /** What of the configuration commands may read. */
-export type CommandSettings = SectionValues<readonly [typeof agentSection, typeof displaySection, typeof modelSection, typeof quickCommandsSection]>;
+export type CommandSettings = SectionValues<readonly [typeof agentSection, typeof displaySection, typeof modelSection, typeof quickCommandsSection, typeof approvalsSection, typeof allowlistSection]>;

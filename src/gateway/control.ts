@@ -67,7 +67,8 @@ const givenBy = async (deps: ControlDeps, tx: Writing, row: InboxItem): Promise<
 const perform = async (deps: ControlDeps, tx: Writing, given: Given, works: AfterWork[]): Promise<CommandResult | undefined> => {
   const { item, platform, confirmed } = given;
   const settings = deps.settings();
-  const commands = allCommands(settings);
+  const agent = parseSessionKey(item.sessionKey)?.agent ?? 'main';
+  const commands = allCommands(settings, deps.reach.skills?.(agent)?.shelf.skills);
   const parsed = readCommand(item.event, platform, () => commands);
   if (parsed === undefined) return undefined;
   await lockSessionKey(tx, item.sessionKey);
@@ -76,7 +77,7 @@ const perform = async (deps: ControlDeps, tx: Writing, given: Given, works: Afte
   return dispatchCommand(tx, parsed, {
     inboxId: item.id,
     event: item.event,
-    agent: parseSessionKey(item.sessionKey)?.agent ?? 'main',
+    agent,
     sessionKey: item.sessionKey,
     sessionId,
     lane: turnLane(sessionId),

@@ -22,6 +22,7 @@ import type { Store } from '../store/store.ts';
 import { Accounts } from './accounts.ts';
 import { busyModeOf } from './admit.ts';
 import { Agents } from './agents/agents.ts';
+import { lookAfterSessions } from './agents/after-sessions.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
 import { newAnswering } from './answering.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
@@ -30,7 +31,7 @@ import { Handoffs } from './handoff/handoffs.ts';
 import { holdAgain } from './hold.ts';
 import { acceptEvent } from './inbox.ts';
 import { maintain } from './maintain.ts';
-import { newReach } from './reach.ts';
+import { childEnvironmentOf, newReach } from './reach.ts';
 import type { ReachOptions } from './reach.ts';
 import { reportRestarts } from './report-restarts.ts';
 import { gatewayMetrics } from './metrics.ts';
@@ -77,6 +78,7 @@ export class Gateway {
   readonly #recovered = Promise.withResolvers<void>();
   #settings: GatewaySettings;
   #maintenance: Promise<void> | undefined;
+  #lookingAfter: Promise<void> | undefined;
 
   static async start(options: GatewayOptions): Promise<Gateway> {
     const gate = await DeliveryGate.open(options);
@@ -109,21 +111,23 @@ export class Gateway {
     });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
     const shared = { store, clock, log, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
-    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), outside: options.outside ?? {} });
-    this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
-    const inbox: InboxDeps = { ...shared, onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    const childEnvironment = childEnvironmentOf(options.outside ?? {});
+    const parts = newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment });
     this.#agents = new Agents({
       ...shared,
       home: options.home,
       mediaFolder,
       owner: this.#owner,
       redactor: options.redactor,
-      shared: newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment: () => reach.childEnvironment() }),
-      childEnvironment: () => reach.childEnvironment(),
+      shared: parts,
+      childEnvironment,
       variable: (agent, name) => options.agentVariable?.(agent, name),
       keepAlways: (patterns) => this.#keepAlways(patterns),
       isOwner: (person) => this.#isOwner(person),
     });
+    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, outside: options.outside ?? {} });
+    this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
+    const inbox: InboxDeps = { ...shared, onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
       ...shared,
       owner: this.#owner,
@@ -161,6 +165,7 @@ export class Gateway {
   /** Takes new settings and accounts over; what belongs to unchanged accounts goes on undisturbed. */
   async configure(config: GatewayConfig): Promise<void> {
     this.#settings = config.settings;
+    await this.#agents.configure();
     await this.#accounts.configure(config);
   }
 
@@ -186,6 +191,7 @@ export class Gateway {
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
     await this.#maintenance;
+    await this.#lookingAfter;
     const { store, log } = this.#options;
     try {
       await store.write((tx) => forgetNode(tx, this.#owner));
@@ -210,6 +216,7 @@ export class Gateway {
     this.#dispatcher.start();
     this.#conversations.start();
     this.#handoffs.start();
+    this.#lookingAfter = lookAfterSessions({ store, clock: this.#options.clock, log, agents: this.#agents, settings: () => this.#settings, signal: this.#stop.signal });
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
   }
 

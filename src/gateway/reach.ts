@@ -3,6 +3,7 @@ import { addressOf } from '../agent/models/create-provider.ts';
 import { listModels } from '../agent/models/list-models.ts';
 import type { Reach } from '../commands/reach.ts';
 import type { Adapter } from '../platforms/contract.ts';
+import type { Agents } from './agents/agents.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface ReachOptions {
@@ -11,11 +12,16 @@ export interface ReachOptions {
   settings(): GatewaySettings;
   adapter(account: string): Adapter | undefined;
   /** What whoever started the gateway can do for it. */
+  readonly agents: Pick<Agents, 'peek'>;
+  readonly mcp: Reach['mcp'];
   readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & { readonly childEnvironment?: Reach['childEnvironment'] };
 }
 
 /** Enough to find programs and to know whose they are. */
 const bareEnvironment = (): Readonly<Record<string, string>> => ({ PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: homedir(), LANG: 'C.UTF-8' });
+
+/** What programs of ours may know of the environment. */
+export const childEnvironmentOf = (outside: ReachOptions['outside']): Reach['childEnvironment'] => outside.childEnvironment ?? bareEnvironment;
 
 const listTimeoutMs = 15_000;
 
@@ -28,12 +34,16 @@ const modelNames = async ({ model }: GatewaySettings, signal: AbortSignal): Prom
 };
 
 /** What this gateway lends to commands. */
-export const newReach = ({ mediaFolder, redact, settings, adapter, outside }: ReachOptions): Reach => ({
+export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, outside }: ReachOptions): Reach => ({
   mediaFolder,
   redact,
   sendsFiles: (account) => adapter(account)?.media !== undefined,
   listModels: (signal) => modelNames(settings(), signal),
-  childEnvironment: outside.childEnvironment ?? bareEnvironment,
+  childEnvironment: childEnvironmentOf(outside),
+  memory: (agent) => agents.peek(agent)?.memory,
+  skills: (agent) => agents.peek(agent)?.skills,
+  tools: ({ agent, account }) => ({ all: agents.peek(agent)?.allGroups ?? [], selected: agents.peek(agent)?.groupsFor(account) ?? [] }),
+  ...(mcp !== undefined && { mcp }),
   ...(outside.restart !== undefined && { restart: outside.restart }),
   ...(outside.changeSetting !== undefined && { changeSetting: outside.changeSetting }),
 });

@@ -30,7 +30,7 @@ export const placesIn = async (db: Reading, chat: { readonly account: string; re
 };
 
 /** A chat as somebody's message described it last, whether or not that conversation has ended. */
-export const describedChat = async (db: Reading, chat: { readonly account: string; readonly chatId: string }): Promise<Target | undefined> => {
+export const knownTarget = async (db: Reading, chat: { readonly account: string; readonly chatId: string }): Promise<Target | undefined> => {
   const row = await db.q.selectFrom('bindings').select('target').where('account', '=', chat.account).where(chatOf(db), '=', chat.chatId).orderBy('updated_at', 'desc').limit(1).executeTakeFirst();
   return row === undefined ? undefined : (JSON.parse(row.target) as Target);
 };

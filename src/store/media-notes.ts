@@ -21,8 +21,7 @@ export const newMediaNotes = (store: Store): MediaNotes => ({
   async find(key) {
     const row = await store.read((db) => db.q.selectFrom('media_notes').select(['text', (eb) => eb('used_at', '<', inMs(db, -noticedMs)).as('unnoticed')]).where('key', '=', key).executeTakeFirst());
     if (row === undefined) return undefined;
-    // SQLite answers 1, PostgreSQL true.
-    if (Boolean(row.unnoticed)) await store.write((tx) => tx.q.updateTable('media_notes').set({ used_at: tx.now }).where('key', '=', key).execute(), { patient: true });
+    if (row.unnoticed) await store.write((tx) => tx.q.updateTable('media_notes').set({ used_at: tx.now }).where('key', '=', key).execute(), { patient: true });
     return row.text;
   },
   keep: (key, note) =>

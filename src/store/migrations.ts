@@ -169,6 +169,18 @@ const fourth: Migration = {
       id text primary key, session_id text not null, owner text, state text not null, request text not null, result text, stop bigint not null default 0, created_at bigint not null, ended_at bigint)`,
     'create index delegations_session on delegations (session_id, created_at)',
     'create index delegations_state on delegations (state, ended_at)',
+    `create table cron_jobs (
+      id text primary key, agent text not null, name text not null, definition text not null, schedule text not null, zone text not null, missed text not null, overlap text not null, state text not null,
+      next_at bigint, times bigint, fired bigint not null default 0, failures bigint not null default 0, origin text, paused_reason text, created_at bigint not null, updated_at bigint not null)`,
+    'create index cron_jobs_next on cron_jobs (next_at) where next_at is not null',
+    'create index cron_jobs_agent on cron_jobs (agent, name)',
+    `create table cron_runs (
+      id ${identity(engine)}, job_id text not null, agent text not null, slot text not null, due_at bigint not null, cause text not null, state text not null, plan text, session_id text, script_at bigint,
+      note text, output text, error text, deliveries text, created_at bigint not null, started_at bigint, ended_at bigint)`,
+    'create unique index cron_runs_slot on cron_runs (job_id, slot)',
+    'create index cron_runs_job on cron_runs (job_id, state, id)',
+    'create index cron_runs_session on cron_runs (session_id) where session_id is not null',
+    'create index cron_runs_ended on cron_runs (ended_at) where ended_at is not null',
   ],
 };
 

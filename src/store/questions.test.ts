@@ -103,4 +103,11 @@ eachStore((_engine, open) => {
     await store.write((tx) => useAnswer(tx, had.id));
     assert.deepEqual([...(await store.read((db) => unansweredCalls(db, 1)))].toSorted(), ['answered', 'waiting']);
   });
+
+  test('a call that had begun something when it asked is not made again', async () => {
+    const { store } = await open();
+    const asked = await ask(store, { key: 'a', purpose: { type: 'call', callId: 'waiting' } });
+    await ask(store, { key: 'b', purpose: { type: 'call', callId: 'begun' }, question: { ...asked.question, begun: true } });
+    assert.deepEqual([...(await store.read((db) => unansweredCalls(db, 1)))], ['waiting']);
+  });
 });

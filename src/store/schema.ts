@@ -31,6 +31,8 @@ export interface Tables {
   prompts: { session_id: string; fingerprint: string; text: string; updated_at: number };
   questions: QuestionRow;
   handoffs: HandoffRow;
+  cron_jobs: CronJobRow;
+  cron_runs: CronRunRow;
   /** A conversation that waits in a place for whoever speaks there next. */
   place_claims: { account: string; chat_id: string; thread_id: string; session_id: string; lasting: number; created_at: number };
   channels: ChannelRow;
@@ -44,6 +46,62 @@ export interface Tables {
   media_notes: { key: string; text: string; model: string; created_at: number; used_at: number };
   speech_work: SpeechWorkRow;
   denials: { account: string; user_id: string; chat_id: string; kind: string; reason: string; count: number; first_at: number; last_at: number };
+}
+
+export type CronJobState = 'scheduled' | 'paused' | 'completed' | 'removed';
+
+export interface CronJobRow {
+  id: string;
+  agent: string;
+  name: string;
+  /** What is asked, with what, and where the answer goes, as JSON. */
+  definition: string;
+  schedule: string;
+  /** IANA name; the schedule's times of day are meant there. */
+  zone: string;
+  missed: string;
+  overlap: string;
+  state: CronJobState;
+  /** Null when it is not due again by itself. */
+  next_at: number | null;
+  /** After so many runs it is completed; null for no end. */
+  times: number | null;
+  fired: Generated<number>;
+  /** Since it last worked. */
+  failures: Generated<number>;
+  /** Where and by whom it was made, as JSON. */
+  origin: string | null;
+  paused_reason: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export type CronRunCause = 'schedule' | 'catch_up' | 'manual';
+/** `waiting`: for an earlier run of the job. `ready`: for whoever takes it up. The others after `running` are how it ended. */
+export type CronRunState = 'waiting' | 'ready' | 'running' | 'ok' | 'silent' | 'failed' | 'timed_out' | 'stopped' | 'interrupted' | 'skipped' | 'missed';
+
+export interface CronRunRow {
+  id: Generated<number>;
+  job_id: string;
+  agent: string;
+  /** One run for each: the time that it stands for, or what asked for it. */
+  slot: string;
+  due_at: number;
+  cause: CronRunCause;
+  state: CronRunState;
+  /** Where its result goes, decided when it began, as JSON. */
+  plan: string | null;
+  session_id: string | null;
+  /** When its script was started: what has no result after that was cut off. */
+  script_at: number | null;
+  note: string | null;
+  output: string | null;
+  error: string | null;
+  /** The deliveries it caused, as JSON. */
+  deliveries: string | null;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
 }
 
 export interface HandoffRow {
@@ -152,7 +210,7 @@ export interface InboxRow {
   done_at: number | null;
 }
 
-export type LaneKind = 'turn' | 'out';
+export type LaneKind = 'turn' | 'out' | 'cron';
 
 export interface LaneRow {
   lane: string;

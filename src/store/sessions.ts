@@ -208,12 +208,6 @@ export const bindSession = async (tx: Writing, binding: Binding): Promise<void> 
     .execute();
 };
 
-/** A chat as somebody's message described it last. */
-export const knownTarget = async (db: Reading, chat: { account: string; chatId: string }): Promise<Target | undefined> => {
-  const rows = await db.q.selectFrom('bindings').select('target').where('account', '=', chat.account).orderBy('updated_at', 'desc').execute();
-  return rows.map((row) => JSON.parse(row.target) as Target).find((target) => target.chatId === chat.chatId);
-};
-
 /** The conversation lives somewhere else from now on. */
 export const moveSession = async (tx: Writing, id: string, to: { account: string; chatType: ChatType; userId: string | null }): Promise<void> => {
   await tx.q.updateTable('sessions').set({ account: to.account, chat_type: to.chatType, user_id: to.userId, active_at: tx.now }).where('id', '=', id).execute();

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { TurnEvent } from '../../core/turn.ts';
-import { systemClock } from '../../lib/clock.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { manualClock, systemClock } from '../../lib/clock.ts';
+import type { Clock, ManualClock } from '../../lib/clock.ts';
 import { capturingLogger } from '../../lib/logger.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,6 +21,12 @@ const script = fileURLToPath(new URL('scripted-agent.test-support.ts', import.me
 
 /** As the system's, but nobody waits long for anything that is put off. */
 export const hurriedClock: Clock = { now: () => Date.now(), sleep: (ms, signal) => systemClock.sleep(ms >= 1_000 && ms <= 10_000 ? 50 : ms, signal) };
+
+/** Deadlines come only when the test lets time pass; what is short is not waited for. */
+export const deadlineClock = (): { readonly clock: Clock; readonly manual: ManualClock } => {
+  const manual = manualClock();
+  return { manual, clock: { now: manual.now, sleep: (ms, signal) => (ms >= 10_000 ? manual.sleep(ms, signal) : systemClock.sleep(Math.min(ms, 10), signal)) } };
+};
 
 export interface Told {
   readonly session: string;

@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Question } from '../../core/question.ts';
+import type { TurnEvent } from '../../core/turn.ts';
 import { noUsage } from '../../core/transcript.ts';
 import type { AskPerson, TurnAbort } from '../contract.ts';
-import { asking, assistant, newBench, run, user } from './acp-agent.test-support.ts';
+import { asking, assistant, deadlineClock, newBench, run, user } from './acp-agent.test-support.ts';
 
 const stop = (kind: TurnAbort['kind']): { controller: AbortController; abort(): void } => {
   const controller = new AbortController();
@@ -160,14 +161,14 @@ describe('what it may do', { concurrency: 2, timeout: 60_000 }, () => {
 
   test('a question does not run into the activity deadline, and is withdrawn with the turn', async () => {
     await using bench = await newBench();
+    const { clock, manual } = deadlineClock();
     const { controller, abort } = stop('stopped');
     const ask: AskPerson = (_question, _from, signal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-        // Longer than the activity deadline.
-        setTimeout(abort, 400);
+        void manual.advance(40_000).then(abort);
       });
-    const { end } = await run(bench.agent(), asking('ask x', { ask, limits: { activityMs: 150, totalMs: 20_000 } }), { signal: controller.signal });
+    const { end } = await run(bench.agent({ clock }), asking('ask x', { ask, limits: { activityMs: 20_000, totalMs: 200_000 } }), { signal: controller.signal });
     assert.deepEqual(end, { type: 'end', reason: 'stopped' });
   });
 
@@ -221,10 +222,12 @@ describe('when it goes wrong', { concurrency: 2, timeout: 60_000 }, () => {
 
   test('a silent agent runs into the activity deadline, an endless turn into the other', async () => {
     await using bench = await newBench();
-    const agent = bench.agent();
-    const idle = await run(agent, asking('wait', { limits: { activityMs: 100, totalMs: 60_000 } }));
+    const { clock, manual } = deadlineClock();
+    const agent = bench.agent({ clock });
+    const later = (ms: number) => ({ onEvent: (event: TurnEvent) => void (event.type === 'text' && manual.advance(ms)) });
+    const idle = await run(agent, asking('wait', { limits: { activityMs: 20_000, totalMs: 200_000 } }), later(20_000));
     assert.deepEqual([idle.end.reason, idle.end.error?.code, idle.messages[0]?.content], ['deadline', 'idle', 'So far.']);
-    const overdue = await run(agent, asking('wait', { sessionId: 'x', limits: { activityMs: 60_000, totalMs: 100 } }));
+    const overdue = await run(agent, asking('wait', { sessionId: 'x', limits: { activityMs: 200_000, totalMs: 20_000 } }), later(20_000));
     assert.deepEqual([overdue.end.reason, overdue.end.error?.code], ['deadline', 'overdue']);
   });
 
@@ -240,9 +243,12 @@ describe('when it goes wrong', { concurrency: 2, timeout: 60_000 }, () => {
     assert.equal(await failing({ options: { command: ['/nowhere/agent', 'acp'] } }), 'The agent `/nowhere/agent` could not be started. The owner has to check its `command`; the log says more.');
     assert.match((await failing({ abilities: 'broken' })) ?? '', /could not be started/);
     assert.match((await failing({ options: { command: ['/bin/sh', '-c', 'echo nonsense; exec cat'] } })) ?? '', /could not be started/);
-    const { controller, abort } = stop('stopped');
-    setTimeout(abort, 300);
-    assert.equal((await run(bench.agent({ abilities: 'mute' }), asking('echo x'), { signal: controller.signal })).end.reason, 'stopped');
+    const { clock, manual } = deadlineClock();
+    const answered = failing({ abilities: 'mute', clock });
+    // The only thing it waits for then is the session.
+    while (!bench.logLines.some((line) => line.includes('acp.stderr')) || manual.waiting() < 3) await manual.advance(0);
+    await manual.advance(60_000);
+    assert.match((await answered) ?? '', /ended in the middle of its work/);
   });
 
   test('refusals, errors, logins and empty answers end the turn in words of their own', async () => {

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { agent, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
-import type { AgentContext, ContentBlock, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { AgentContext, ContentBlock, PromptResponse, RequestPermissionResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 
 /**
  * An agent made with the protocol's own library. It does what the last line of a prompt says, and writes down in its folder what it was told:
@@ -36,7 +36,7 @@ const ask = async ({ client, session, tell, words, say }: Scene): Promise<void> 
   const command = words.slice('ask '.length);
   const toolCall = { toolCallId: 'c1', title: command, kind: 'execute' as const, rawInput: { command } };
   await tell({ sessionUpdate: 'tool_call', ...toolCall, status: 'pending' });
-  const { outcome } = await client.request('session/request_permission', {
+  const { outcome }: RequestPermissionResponse = await client.request('session/request_permission', {
     sessionId: session,
     toolCall,
     options: [

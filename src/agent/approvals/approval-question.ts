@@ -64,3 +64,9 @@ export const readDecision = (answer: Answer, request: ApprovalRequest): Decision
   if (rest.join(':') !== boundTo(request)) return { type: 'denied', reason: 'The approval was given for something else. Ask again' };
   return { type: 'allowed', reach, by: answer.by };
 };
+
+/** Whether a question asks for an approval, so that /approve and /deny answer it. */
+export const isApproval = (question: Question): boolean => question.answerer === 'approver' && question.options.some((option) => option.value === 'deny');
+
+/** The value that allows what a question asks about, for as long as wanted; undefined when that is not offered. */
+export const allowingValue = (question: Question, reach: Reach): string | undefined => question.options.find((option) => option.value.startsWith(`${reach}:`))?.value;

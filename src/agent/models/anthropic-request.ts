@@ -15,7 +15,7 @@ interface Message {
 
 const userBlocks = (row: TranscriptMessage, context: WireContext): readonly Block[] => [
   ...imagesOf(row, context.images).map(({ mime, base64 }) => ({ type: 'image', source: { type: 'base64', media_type: mime, data: base64 } })),
-  { type: 'text', text: wireText(row) },
+  { type: 'text', text: wireText(row, context) },
 ];
 
 const callBlock = (call: ToolCall): Block => ({ type: 'tool_use', id: wireId(call.id), name: wireName(call.name), input: JSON.parse(wireArguments(call.arguments)) as unknown });

@@ -33,7 +33,7 @@ export interface ChatReplay {
 const foreignCall = { google: { thought_signature: 'skip_thought_signature_validator' } };
 
 const userContent = (row: TranscriptMessage, context: WireContext): string | readonly WirePart[] => {
-  const text = wireText(row);
+  const text = wireText(row, context);
   const images = imagesOf(row, context.images);
   if (images.length === 0) return text;
   return [{ type: 'text', text }, ...images.map((image) => ({ type: 'image_url', image_url: { url: dataUrl(image) } }) as const)];

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { newDeadline } from '../deadline.ts';
 import type { ModelRequest, ModelRoute } from './contract.ts';
+import { isModelImage } from './load-images.ts';
 import { afterStep, firstTry, recover } from './recovery.ts';
 import { routeLabel } from './route-cursor.ts';
 
@@ -11,7 +12,7 @@ export interface TextRequest {
   readonly system: string;
   readonly prompt: string;
   readonly maxOutputTokens?: number;
-  /** Images to look at; others are only named. */
+  /** Images to look at, by whoever can; others are only named. */
   readonly attachments?: readonly Attachment[];
 }
 
@@ -91,7 +92,8 @@ export const newCompleteText =
   (options: CompleteTextOptions): CompleteText =>
   async ({ system, prompt, maxOutputTokens, attachments }, signal) => {
     const message = { role: 'user' as const, content: prompt, ...(attachments !== undefined && { attachments }) };
-    const fixed = { system, messages: [message], tools: [], ...(maxOutputTokens !== undefined && { maxOutputTokens }) };
+    const needsImages = (attachments ?? []).some(({ mime }) => isModelImage(mime));
+    const fixed = { system, messages: [message], tools: [], ...(needsImages && { needsImages: true as const }), ...(maxOutputTokens !== undefined && { maxOutputTokens }) };
     let failure = new ModelError('unreachable', 'there is nobody to ask');
     for (const [index, route] of options.routes.entries()) {
       if (signal.aborted) throw new ModelError('aborted', 'the call was aborted');

@@ -13,6 +13,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly TranscriptMessage[];
   readonly tools: readonly ToolDefinition[];
+  /** It is about the images in the messages: whoever cannot look at them is to fail instead of answering. */
+  readonly needsImages?: true;
   /** `none`: the tools stay known, but the model is asked to answer in words. */
   readonly toolChoice?: 'none';
   readonly maxOutputTokens?: number;

@@ -4,7 +4,9 @@ import type { Logger } from '../../lib/logger.ts';
 import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
 import type { ModelProvider } from './contract.ts';
 import { newDemoProvider } from './demo.ts';
+import type { DescribeImages } from './describe-images.ts';
 import { newEndpoint } from './endpoint.ts';
+import type { ImageInput } from './endpoint.ts';
 import type { ModelOptions } from './options.ts';
 import type { Prices } from './prices.ts';
 import { factsOf } from './providers.ts';
@@ -43,6 +45,8 @@ export interface ProviderDeps {
   readonly log: Logger;
   /** Where the images of a conversation lie; without it the model only reads their names. */
   readonly mediaFolder?: string;
+  readonly imageInput?: ImageInput;
+  readonly describeImages?: DescribeImages;
 }
 
 const pricesOf = (options: ModelOptions): Prices =>
@@ -63,6 +67,8 @@ const shared = (options: ModelOptions, deps: ProviderDeps) => {
     ...(options.stall_timeout_ms !== undefined && { stallTimeoutMs: options.stall_timeout_ms }),
     ...(effort !== undefined && { effort }),
     ...(deps.mediaFolder !== undefined && { mediaFolder: deps.mediaFolder }),
+    ...(deps.imageInput !== undefined && { imageInput: deps.imageInput }),
+    ...(deps.describeImages !== undefined && { describeImages: deps.describeImages }),
   };
 };
 

@@ -78,6 +78,7 @@ const pause = async (clock: Clock, ms: number, signal: AbortSignal): Promise<voi
 
 async function* answer(options: DemoOptions, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { clock, pieceDelayMs = 20 } = options;
+  if (request.needsImages === true) throw new ModelError('bad_request', 'the demo cannot look at images');
   const { text, call } = replyTo(request);
   for (const delta of pieces(text)) {
     await pause(clock, pieceDelayMs, signal);

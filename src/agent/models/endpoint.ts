@@ -12,7 +12,8 @@ import { post } from './http-post.ts';
 import type { Posted } from './http-post.ts';
 import { newKeyRing } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
-import { thinksBeforeSpeaking } from './known-models.ts';
+import type { DescribeImages } from './describe-images.ts';
+import { seesImages, thinksBeforeSpeaking } from './known-models.ts';
 import { loadImages } from './load-images.ts';
 import { withCost } from './prices.ts';
 import type { Prices } from './prices.ts';
@@ -23,6 +24,8 @@ import { readErrorBody, refusalError } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { Images, Wire, WireContext } from './wire.ts';
 import { wires } from './wires.ts';
+
+export type ImageInput = 'auto' | 'native' | 'text';
 
 export interface EndpointOptions {
   /** For the log, and for people who are told that another one answers. */
@@ -38,6 +41,10 @@ export interface EndpointOptions {
   readonly stallTimeoutMs?: number;
   /** Images are read from here; without it they are only named. */
   readonly mediaFolder?: string;
+  /** `auto` when left out: images go to models that are not known to be blind. `native`: to all. `text`: to none; they are described. */
+  readonly imageInput?: ImageInput;
+  /** Tells models that cannot look at images what those show. */
+  readonly describeImages?: DescribeImages;
   readonly effort?: ReasoningEffort;
   readonly cacheTtl?: '5m' | '1h';
   readonly prices?: Prices;
@@ -68,6 +75,13 @@ const defaultStallMs = 90_000;
 const thinkingMs = 600_000;
 /** Each makes the request poorer; one that is still refused has another reason. */
 const maxConcessions = 4;
+
+interface Call {
+  readonly key: string | undefined;
+  readonly attempt: Attempt;
+  /** How long the first piece of an answer may take. */
+  readonly patienceMs: number;
+}
 
 interface Refused {
   readonly error: ModelError;
@@ -105,13 +119,36 @@ const usedBy = (request: ModelRequest, context: WireContext): ReadonlySet<Conces
 
 const noImages: Images = new Map();
 
-const contextFor = async (endpoint: Endpoint, request: ModelRequest): Promise<WireContext> => {
-  const { options, wire, url, quirks, log } = endpoint;
+/** Whether the model is shown images. One about which nothing is known is, until the endpoint refuses them. */
+const looks = ({ options }: Endpoint, request: ModelRequest, conceded: ReadonlySet<Concession>): boolean => {
+  if (conceded.has('images')) return false;
+  if (options.imageInput === 'native') return true;
+  return (options.imageInput !== 'text' || request.needsImages === true) && seesImages(request.model) !== false;
+};
+
+type Pictures = Pick<WireContext, 'images' | 'imageWords'>;
+
+/** The images of a request, or what they show. How long it takes to describe them is not the server's silence. */
+const picturesFor = async (endpoint: Endpoint, request: ModelRequest, call: Call): Promise<Pictures> => {
+  const { options, log, clock } = endpoint;
+  if (!request.messages.some((row) => row.attachments !== undefined)) return { images: noImages };
+  const seeing = looks(endpoint, request, endpoint.conceded.get(request.model) ?? new Set());
+  const images = seeing ? await loadImages(request.messages, { mediaFolder: options.mediaFolder, log }) : noImages;
+  if (request.needsImages === true && images.size === 0) throw new ModelError('bad_request', `${request.model} cannot look at the image`);
+  if (seeing || options.describeImages === undefined) return { images };
+  call.attempt.deadline.set(Number.POSITIVE_INFINITY);
+  const imageWords = await options.describeImages(request.messages, call.attempt.signal);
+  call.attempt.deadline.set(clock.now() + call.patienceMs);
+  return { images, imageWords };
+};
+
+const contextFor = async (endpoint: Endpoint, request: ModelRequest, call: Call): Promise<WireContext> => {
+  const { options, wire, url, quirks } = endpoint;
   const conceded = endpoint.conceded.get(request.model) ?? new Set<Concession>();
-  const hasImages = !conceded.has('images') && request.messages.some((row) => row.attachments !== undefined);
   const effort = request.reasoningEffort ?? options.effort;
   return {
-    images: hasImages ? await loadImages(request.messages, { mediaFolder: options.mediaFolder, log }) : noImages,
+    ...(await picturesFor(endpoint, request, call)),
+    ...(options.mediaFolder !== undefined && { mediaFolder: options.mediaFolder }),
     maker: `${wire.name}:${url.host}:${request.model}`,
     conceded,
     quirks,
@@ -136,9 +173,9 @@ const headersFor = (endpoint: Endpoint, key: string | undefined, more: Readonly<
   });
 
 /** Asks until the request is taken: what the endpoint turns out not to know is left out. */
-const ask = async (endpoint: Endpoint, request: ModelRequest, call: { readonly key: string | undefined; readonly attempt: Attempt }): Promise<{ response: Posted; context: WireContext }> => {
+const ask = async (endpoint: Endpoint, request: ModelRequest, call: Call): Promise<{ response: Posted; context: WireContext }> => {
   for (let conceded = 0; ; conceded += 1) {
-    const context = await contextFor(endpoint, request);
+    const context = await contextFor(endpoint, request, call);
     const { body, headers } = endpoint.wire.request(request, context);
     // An answer that is not streamed comes when all of it is written.
     if (context.conceded.has('stream')) call.attempt.deadline.set(endpoint.clock.now() + thinkingMs);
@@ -170,10 +207,11 @@ async function* attemptCall(endpoint: Endpoint, request: ModelRequest, caller: A
   if (caller.aborted) throw new ModelError('aborted', 'the call was aborted');
   const thinks = thinksBeforeSpeaking(request.model);
   const key = endpoint.keys.current();
-  const attempt = beginAttempt(clock, caller, options.requestTimeoutMs ?? (thinks ? thinkingMs : defaultRequestMs));
+  const patienceMs = options.requestTimeoutMs ?? (thinks ? thinkingMs : defaultRequestMs);
+  const attempt = beginAttempt(clock, caller, patienceMs);
   let answering = false;
   try {
-    const { response, context } = await ask(endpoint, request, { key, attempt });
+    const { response, context } = await ask(endpoint, request, { key, attempt, patienceMs });
     answering = true;
     const answer = endpoint.wire.answer({ model: request.model, maker: context.maker, failure: (error) => refusalError({ body: { error }, redact }) });
     const stallTimeoutMs = options.stallTimeoutMs ?? (thinks ? thinkingMs : defaultStallMs);

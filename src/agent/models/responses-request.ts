@@ -9,7 +9,7 @@ import type { WireContext, WireRequest } from './wire.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 const userItem = (row: TranscriptMessage, context: WireContext): Item => {
-  const text = wireText(row);
+  const text = wireText(row, context);
   const images = imagesOf(row, context.images);
   if (images.length === 0) return { role: 'user', content: text };
   const parts = images.map((image) => ({ type: 'input_image', detail: 'auto', image_url: dataUrl(image) }));

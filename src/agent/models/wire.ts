@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import type { ModelError } from '../../core/errors.ts';
 import type { Attachment, Replay, TranscriptMessage } from '../../core/transcript.ts';
 import type { Answer } from './answer.ts';
@@ -16,9 +17,15 @@ export interface Image {
 /** The attachments that are sent as images; the others are described. */
 export type Images = ReadonlyMap<Attachment, Image>;
 
+/** What is said of images that are not sent, in words that follow the name of the file. */
+export type ImageWords = ReadonlyMap<Attachment, string>;
+
 /** What a request depends on beside what is asked. */
 export interface WireContext {
   readonly images: Images;
+  readonly imageWords?: ImageWords;
+  /** Where the files of the conversation lie, so that tools find them. */
+  readonly mediaFolder?: string;
   /** Whose replays are sent back. */
   readonly maker: string;
   /** What this endpoint was found not to take. */
@@ -52,12 +59,15 @@ export interface Wire {
   answer(context: AnswerContext): Answer;
 }
 
-const note = (attachment: Attachment): string =>
-  `[attached ${attachment.kind} ${JSON.stringify(attachment.name)} (${attachment.mime}), file ${JSON.stringify(attachment.path)}]`;
+const note = (attachment: Attachment, { imageWords, mediaFolder }: WireContext): string => {
+  const path = mediaFolder === undefined ? attachment.path : join(mediaFolder, attachment.path);
+  const words = imageWords?.get(attachment);
+  return `[attached ${attachment.kind} ${JSON.stringify(attachment.name)} (${attachment.mime}), file ${JSON.stringify(path)}${words === undefined ? '' : `; ${words}`}]`;
+};
 
 /** What a person wrote, followed by the names of the files that came with it. */
-export const wireText = (row: TranscriptMessage): string =>
-  [row.content, (row.attachments ?? []).map(note).join('\n')].filter((part) => part !== '').join('\n\n').toWellFormed();
+export const wireText = (row: TranscriptMessage, context: WireContext): string =>
+  [row.content, (row.attachments ?? []).map((attachment) => note(attachment, context)).join('\n')].filter((part) => part !== '').join('\n\n').toWellFormed();
 
 export const imagesOf = (row: TranscriptMessage, images: Images): readonly Image[] => (row.attachments ?? []).flatMap((attachment) => images.get(attachment) ?? []);
 

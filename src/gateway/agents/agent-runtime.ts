@@ -151,6 +151,11 @@ export class AgentRuntime {
     return this.#equip(account).groups;
   }
 
+  /** Everything that could be selected. */
+  get allGroups(): readonly ToolGroup[] {
+    return [...groupTools([...this.#own, ...this.#current().web]), ...this.#deps.shared.mcp.groups()];
+  }
+
   /** Who answers at a place, and what that costs of the model's window. */
   answererFor(account: string): { readonly agent: Agent; readonly toolBytes: number } {
     return this.#equip(account);
@@ -198,12 +203,18 @@ export class AgentRuntime {
     return found;
   }
 
-  #newEquipment({ settings, models, web }: Generation, mcp: readonly ToolGroup[], account: string): Equipment {
-    const { clock, log, home, id } = this.#deps;
-    const groups = selectGroups([...groupTools([...this.#own, ...web]), ...mcp], settings.tools, { account, agent: id });
+  #newEquipment({ settings, web }: Generation, mcp: readonly ToolGroup[], account: string): Equipment {
+    const groups = selectGroups([...groupTools([...this.#own, ...web]), ...mcp], settings.tools, { account, agent: this.id });
     const tools = toolSet(groups.flatMap((group) => group.tools));
+    return { groups, tools, agent: inSession(this.agentWith(tools)), toolBytes: Buffer.byteLength(JSON.stringify(tools.definitions)) };
+  }
+
+  /** The agent's model with other tools than its own. */
+  agentWith(tools: ToolSet): Agent {
+    const { clock, log, home } = this.#deps;
+    const { settings, models } = this.#current();
     const { max_retries: maxRetries, max_output_tokens: maxOutputTokens } = settings.model;
-    const agent = newAgent({
+    return newAgent({
       ...models.main,
       fallbacks: models.fallbacks,
       tools,
@@ -214,7 +225,6 @@ export class AgentRuntime {
       onWindow: (model, tokens) => models.learnWindow(model, tokens),
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     });
-    return { groups, tools, agent: inSession(agent), toolBytes: Buffer.byteLength(JSON.stringify(tools.definitions)) };
   }
 
   async #promptInput(begun: BegunTurn, about: { platform: Platform | undefined; connected: readonly string[]; names: readonly string[]; groups: readonly ToolGroup[] }): Promise<PromptInput> {

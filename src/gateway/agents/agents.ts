@@ -1,5 +1,5 @@
 import type { Logger } from '../../lib/logger.ts';
-import { isAgent, mainAgent } from '../../routing/select-agent.ts';
+import { mainAgent } from '../../routing/select-agent.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { AgentRuntime } from './agent-runtime.ts';
 import type { RuntimeDeps } from './agent-runtime.ts';
@@ -17,6 +17,7 @@ export interface AgentsDeps extends Omit<RuntimeDeps, 'id' | 'variable'> {
 export class Agents {
   readonly #deps: AgentsDeps;
   readonly #open = new Map<string, Promise<AgentRuntime>>();
+  readonly #ready = new Map<string, AgentRuntime>();
 
   constructor(deps: AgentsDeps) {
     this.#deps = deps;
@@ -26,6 +27,11 @@ export class Agents {
     await this.#deps.shared.start();
     // Opened at once, so that a terminal that cannot work is said at the start and not in a conversation.
     await this.get(mainAgent);
+  }
+
+  /** The settings have changed; agents take over what concerns them with their next turn. */
+  configure(): Promise<void> {
+    return this.#deps.shared.configure();
   }
 
   async stop(): Promise<void> {
@@ -39,19 +45,23 @@ export class Agents {
     if (known !== undefined) return known;
     const opening = AgentRuntime.open({ ...this.#deps, id, variable: (name) => this.#deps.variable(id, name) });
     this.#open.set(id, opening);
-    opening.catch((error: unknown) => {
-      this.#open.delete(id);
-      this.#deps.log.error({ err: error, agent: id }, 'agent.not_opened');
-    });
+    opening.then(
+      (runtime) => void this.#ready.set(id, runtime),
+      (error: unknown) => {
+        this.#open.delete(id);
+        this.#deps.log.error({ err: error, agent: id }, 'agent.not_opened');
+      },
+    );
     return opening;
   }
 
-  /** Those that have been opened. */
-  opened(): Promise<readonly AgentRuntime[]> {
-    return Promise.all(this.#open.values());
+  /** One that has been opened; for whoever cannot wait. */
+  peek(id: string): AgentRuntime | undefined {
+    return this.#ready.get(id);
   }
 
-  exists(id: string): boolean {
-    return isAgent(this.#deps.settings(), id);
+  /** Those that have been opened. */
+  opened(): readonly AgentRuntime[] {
+    return [...this.#ready.values()];
   }
 }

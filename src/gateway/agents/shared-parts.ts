@@ -35,6 +35,8 @@ export interface SharedParts {
   readonly processes: Processes;
   readonly mcp: McpServers;
   start(): Promise<void>;
+  /** The settings have changed. */
+  configure(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -62,6 +64,7 @@ export const newSharedParts = (deps: SharedDeps): SharedParts => {
       await processes.start();
       await mcp.configure(deps.settings().mcp_servers);
     },
+    configure: () => mcp.configure(deps.settings().mcp_servers),
     async stop() {
       await processes.stop();
       await mcp.close();

@@ -1,8 +1,7 @@
-import type { ChatType, Target } from '../../core/message.ts';
+import type { Target } from '../../core/message.ts';
 import { parseTarget, printTarget } from '../../core/target.ts';
+import { chatTypeOf, homeOf } from '../../delivery/home-channel.ts';
 import type { Platform } from '../../platforms/contract.ts';
-import { findHome } from '../../store/homes.ts';
-import { knownTarget } from '../../store/sessions.ts';
 import type { Reading } from '../../store/store.ts';
 import type { AccountOptions } from '../../platforms/account-options.ts';
 
@@ -13,25 +12,6 @@ export interface DestinationDeps {
   platforms(): readonly Platform[];
   account(name: string): { readonly platform: Platform; readonly common: AccountOptions } | undefined;
 }
-
-/** What is known about a chat that has only been written down: people have spoken there, or its id says it. */
-const chatTypeOf = async (db: Reading, platform: Platform, chat: { account: string; chatId: string }): Promise<ChatType> =>
-  (await knownTarget(db, chat))?.chatType ?? platform.chatTypeOf?.(chat.chatId) ?? 'dm';
-
-/** The chat of an account that gets what nobody asked for: chosen in the chat itself, or in the configuration. */
-export const homeOf = async (db: Reading, deps: DestinationDeps, account: string): Promise<Target | undefined> => {
-  const known = deps.account(account);
-  const chosen = await findHome(db, account);
-  if (chosen !== undefined) return chosen.target;
-  const home = known?.common.home_channel;
-  if (known === undefined || home === undefined) return undefined;
-  return {
-    account,
-    chatId: home.chat_id,
-    chatType: await chatTypeOf(db, known.platform, { account, chatId: home.chat_id }),
-    ...(home.thread_id !== undefined && { threadId: home.thread_id }),
-  };
-};
 
 const refuse = (reason: string): never => {
   throw new HandoffRefused(reason);

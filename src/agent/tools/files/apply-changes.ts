@@ -54,7 +54,7 @@ const askFirst = async (changes: readonly Change[], { tool, deps, context, signa
   for (const change of changes) {
     const { permission, shown } = change.place;
     if (permission.type !== 'ask') continue;
-    const verdict = await deps.approve({ tool, subject: subjectOf(change, deps.redact), reasons: [permission.reason], pattern: permission.pattern }, context, signal);
+    const verdict = await deps.approve({ tool, subject: subjectOf(change, (text) => deps.redact(text)), reasons: [permission.reason], pattern: permission.pattern }, context, signal);
     if (!verdict.allowed) throw new ToolError('unavailable', `${shown} ${permission.reason}. That was not approved (${verdict.reason}). Nothing was written.`);
   }
 };

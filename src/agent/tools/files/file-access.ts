@@ -43,7 +43,7 @@ export interface FileToolsDeps {
   /** When set, nothing is written outside it. */
   readonly writeRoot?: string;
   readonly approve: Approver;
-  /** Hides secrets in what is shown of the gateway's own files. */
+  /** Hides secrets in what is shown. */
   redact(text: string): string;
   readonly state: FileState;
   /** Longest answer of a tool; 90,000 characters when left out. */

@@ -5,7 +5,7 @@ import { defineTool } from '../define-tool.ts';
 import { binaryKind, binaryRefusal, sniffBytes } from './binary-kind.ts';
 import { newFileAccess } from './file-access.ts';
 import type { FileToolsDeps, OpenPlace, Place } from './file-access.ts';
-import { isInside } from './path-policy.ts';
+import { hideSecrets } from './hide-secrets.ts';
 import { readLines } from './read-lines.ts';
 import type { LineWindow } from './read-lines.ts';
 import { sameStamp, stampOf } from './seen-files.ts';
@@ -30,12 +30,13 @@ const footer = (window: LineWindow, { offset, char_offset }: ReadArgs): string |
   return offset === 1 && char_offset === 0 ? undefined : `[Lines ${offset}-${last} ${of}; this is the end.]`;
 };
 
-const display = (window: LineWindow, read: ReadArgs, shown: string): string => {
+const display = (window: LineWindow, lines: readonly (string | undefined)[], at: { readonly read: ReadArgs; readonly shown: string }): string => {
+  const { read, shown } = at;
   if (window.lines.length === 0) {
     if (window.total === 0) return `[${shown} is empty.]`;
     throw new ToolError('bad_arguments', `${shown} has ${window.total} lines; offset ${read.offset} is beyond its end.`);
   }
-  const numbered = window.lines.map((line, index) => `${read.offset + index}|${line}`);
+  const numbered = lines.flatMap((line, index) => (line === undefined ? [] : [`${read.offset + index}|${line}`]));
   const doubtful = window.lines.some((line) => line.includes('\uFFFD')) ? '[Some characters could not be read as UTF-8 and are shown as \uFFFD.]' : undefined;
   return [...numbered, doubtful, footer(window, read)].filter((line) => line !== undefined).join('\n');
 };
@@ -74,10 +75,12 @@ export const readFile = (deps: FileToolsDeps): Tool =>
         }
         await refuseBinary(file, place.shown);
         const range = { first: read.offset, count: read.limit, skipChars: read.char_offset, maxChars: deps.maxChars ?? defaultMaxChars };
-        const text = display(await readLines(file.handle, range, signal), read, place.shown);
-        const safe = isInside(access.policy.home, place.real) ? deps.redact(text) : text;
-        deps.state.seen.set(context.sessionId, place.real, { stamp, parts: new Map(seen?.parts).set(part, 'shown'), redacted: safe !== text || (known?.redacted ?? false) });
-        return safe;
+        const window = await readLines(file.handle, range, signal);
+        const lines = hideSecrets(window.lines, (text) => deps.redact(text));
+        const text = display(window, lines, { read, shown: place.shown });
+        const redacted = lines.some((line, index) => line !== window.lines[index]) || (known?.redacted ?? false);
+        deps.state.seen.set(context.sessionId, place.real, { stamp, parts: new Map(seen?.parts).set(part, 'shown'), redacted });
+        return text;
       } finally {
         await file.handle.close();
       }

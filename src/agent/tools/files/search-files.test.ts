@@ -119,7 +119,7 @@ test('the same search again and again in one turn is refused, another or a later
   await again('later');
 });
 
-test("secrets in the gateway's own files are hidden in what is found", async () => {
+test('secrets are hidden in what is found', async () => {
   await desk.put(join(desk.home, 'config.yaml'), 'api_key: hunter22\n');
   await mkdir(join(desk.home, 'logs'));
   assert.equal(await search({ pattern: 'api_key', path: desk.home }), `${join(desk.home, 'config.yaml')}\n1|api_key: ***`);

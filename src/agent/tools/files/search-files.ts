@@ -7,7 +7,6 @@ import { defineTool } from '../define-tool.ts';
 import { newFileAccess } from './file-access.ts';
 import type { FileAccess, FileToolsDeps } from './file-access.ts';
 import { readGlob } from './glob.ts';
-import { isInside } from './path-policy.ts';
 import { defaultMaxChars } from './read-file.ts';
 import type { SearchMessage, SearchRequest, SearchRow } from './search-request.ts';
 
@@ -127,7 +126,7 @@ const fitting = (texts: readonly string[], maxChars: number): readonly string[] 
 const report = (given: SearchArgs, outcome: Outcome, at: { readonly access: FileAccess; readonly deps: FileToolsDeps }): string => {
   const { access, deps } = at;
   const show = ({ path }: SearchRow): string => access.show(path);
-  const rows = outcome.rows.map((row) => (row.type === 'line' && isInside(access.policy.home, row.path) ? { ...row, text: deps.redact(row.text) } : row));
+  const rows = outcome.rows.map((row) => (row.type === 'line' ? { ...row, text: deps.redact(row.text) } : row));
   const texts = given.target === 'content' && given.output_mode === 'content' ? lineTexts(rows, given.context, show) : fileTexts(rows, given, show);
   const shown = fitting(texts, deps.maxChars ?? defaultMaxChars);
   if (shown.length === 0) return given.offset > 0 && outcome.how.type === 'done' ? `Nothing more after offset ${given.offset}.` : nothing(outcome.how);

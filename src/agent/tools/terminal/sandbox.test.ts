@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../lib/clock.ts';
 import { openBackend } from './backend.ts';
+import { findProgram } from './find-program.ts';
 import { terminalSection } from './options.ts';
 import { runForeground } from './run-foreground.ts';
 import { bubblewrapArgs, dockerArgs, readFolders } from './sandbox.ts';
@@ -74,7 +75,8 @@ test('docker is started with its own settings only, isolated unless a folder of 
   assert.equal((await open(['/data'])).isolated, false);
 });
 
-const bwrapWorks = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-all', 'true']).status === 0;
+const bwrap = await findProgram('bwrap', programPath);
+const bwrapWorks = bwrap !== undefined && spawnSync(bwrap, ['--ro-bind', '/', '/', '--unshare-all', 'true']).status === 0;
 
 test('a real bubblewrap sandbox writes its own folder and nothing else', { skip: bwrapWorks ? false : 'bwrap is not here, or may not make namespaces' }, async (t) => {
   const folder = await temporaryFolder(t);
