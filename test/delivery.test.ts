@@ -4,7 +4,7 @@ import { says } from '../src/agent/models/chat-simulator.ts';
 import { deadTargets } from '../src/store/gates.ts';
 import { failedDeliveries } from '../src/store/outbox.ts';
 import { callsTo, heldAnswer, outboxRows, peek } from './support/scenes.ts';
-import { newWorld, startInside, startOutside, until } from './support/whole.ts';
+import { echo, lastUserText, newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
 const plainly = { display: { streaming: false, busy_ack_enabled: false, busy_input_mode: 'queue' } };
@@ -72,9 +72,10 @@ describe('deliveries', { concurrency: true }, () => {
       await until(() => callsTo(world.telegram, '7').some((call) => call.status === 429), 'the limit');
       const limitedMs = Date.now();
       // A turn that takes longer than typing signs and previews need to appear.
-      world.model.next(async (response, request) => {
+      world.model.otherwise(async (response, request) => {
+        if (lastUserText(request.body) !== 'in B') return echo(response, request);
         await new Promise((resolve) => setTimeout(resolve, 600));
-        await says('B is not concerned')(response, request);
+        return says('B is not concerned')(response, request);
       });
       await world.say('in B', { chatId: '8', senderId: '8' });
       await world.say('again in A');

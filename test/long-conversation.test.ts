@@ -106,19 +106,15 @@ describe('a long conversation', { concurrency: true }, () => {
 
   test('goes on where it was when the process is killed while it is summarised', { timeout: 115_000 }, async () => {
     await using world = await newWorld();
-    const summarising = Promise.withResolvers<void>();
     const killed = Promise.withResolvers<void>();
-    const model = newModel(() => {
-      summarising.resolve();
-      return killed.promise;
-    });
+    const model = newModel(() => killed.promise);
     world.model.otherwise(model.answer);
     await configure(world);
     const texts = numbers(1, 60).map(message);
     {
       await using first = await startOutside(world);
       for (const text of texts) await world.say(text);
-      await summarising.promise;
+      await until(() => model.summaries() > 0, 'a summary to be asked for', 60_000);
       await until(() => peek(world, async (store) => (await outboxRows(store)).every((row) => row.state === 'sent')), 'what was answered to be recorded');
       await first.kill();
       killed.resolve();
@@ -180,12 +176,8 @@ describe('a long conversation', { concurrency: true }, () => {
 
   test('is summarised once when the process is killed in the middle of what somebody asked for', async () => {
     await using world = await newWorld();
-    const summarising = Promise.withResolvers<void>();
     const killed = Promise.withResolvers<void>();
-    const model = newModel(() => {
-      summarising.resolve();
-      return killed.promise;
-    });
+    const model = newModel(() => killed.promise);
     world.model.otherwise(model.answer);
     await configure(world);
     {
@@ -193,7 +185,7 @@ describe('a long conversation', { concurrency: true }, () => {
       await talk(world, ...numbers(1, 12).map(message));
       await until(() => peek(world, async (store) => (await outboxRows(store)).every((row) => row.state === 'sent')), 'what was answered to be recorded');
       await world.say('/compress');
-      await summarising.promise;
+      await until(() => model.summaries() > 0, 'a summary to be asked for', 60_000);
       await first.kill();
       killed.resolve();
     }

@@ -27,6 +27,8 @@ export interface ToolRound {
   /** The output limit cut the message that holds the calls. */
   readonly cut: boolean;
   readonly finishResult?: FinishResult;
+  /** Everything said so far, up to the message with the calls. */
+  transcript(): readonly TranscriptMessage[];
 }
 
 interface Runnable {
@@ -106,7 +108,8 @@ const failureText = (error: unknown, call: ToolCall, round: ToolRound): string =
   return `Error: the tool failed in an unexpected way (${errorId}).`;
 };
 
-const contextFor = (call: ToolCall, { input, clock, watch }: ToolRound): ToolContext => {
+const contextFor = (call: ToolCall, round: ToolRound): ToolContext => {
+  const { input, clock, watch } = round;
   const { sessionId, turnId, asyncDelivery, place } = input;
   let asked = 0;
   const ask: ToolContext['ask'] = async (question, signal) => {
@@ -116,7 +119,7 @@ const contextFor = (call: ToolCall, { input, clock, watch }: ToolRound): ToolCon
     watch.alive();
     return answer;
   };
-  return { sessionId, turnId, callId: call.id, place, clock, asyncDelivery, alive: () => watch.alive(), ask };
+  return { sessionId, turnId, callId: call.id, place, clock, asyncDelivery, transcript: round.transcript, alive: () => watch.alive(), ask };
 };
 
 /** Never rejects: a tool that throws has a result like any other. */
@@ -166,6 +169,7 @@ export async function* runToolCalls(
   const { watch, clock } = round;
   const results: TranscriptMessage[] = [];
   const announced = new Map<string, Announced>();
+  const here: ToolRound = { ...round, transcript: () => [...round.transcript(), ...results] };
   const prepared = calls.map((call, index) => prepare(call, round, index === calls.length - 1));
 
   async function* runSegment(segment: readonly Prepared[]): AsyncGenerator<TurnEvent, void, undefined> {
@@ -179,7 +183,7 @@ export async function* runToolCalls(
       yield { type: 'tool_started', callId: each.call.id, name: each.call.name, preview: preview(each.args) };
       watch.check();
       entry.ran = true;
-      works.push(perform(each, round));
+      works.push(perform(each, here));
     }
     for (const [index, each] of segment.entries()) {
       const outcome = 'refusal' in each ? undefined : await watch.guard(works[index]!);

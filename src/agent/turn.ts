@@ -187,8 +187,9 @@ async function* lastWords(turn: Turn, steps: number): AsyncGenerator<TurnEvent, 
   return { type: 'end', reason: 'limit' };
 }
 
-const roundOf = ({ deps, input, watch }: Turn): Omit<ToolRound, 'cut'> => ({
+const roundOf = ({ deps, input, watch, rows }: Turn): Omit<ToolRound, 'cut'> => ({
   input,
+  transcript: () => rows,
   watch,
   tools: deps.tools,
   clock: deps.clock,

@@ -17,7 +17,7 @@ export const personality: Command = {
   category: 'Configuration',
   description: 'Choose how I speak in this conversation',
   args: '[name|none|default]',
-  whileRunning: 'allowed',
+  whileRunning: 'refused',
   async run(tx, call) {
     const session = await findSession(tx, call.sessionId);
     const { personality: chosen, ...rest } = session?.settings ?? {};

@@ -44,6 +44,12 @@ test('files and buttons go with the last part, and files need no text', () => {
   assert.deepEqual(composeDeliveries(platform, { key: 'k', target, text: '', media }), [{ message: { key: 'k', target, text: '', media } }]);
 });
 
+test('files never keep a text from taking the place of its preview', () => {
+  const media = [{ kind: 'photo', path: 'p', mime: 'image/png', name: 'n' }] as const;
+  const parts = composeDeliveries(platform, { key: 'k', target, text: 'short', media, finishes: '9' });
+  assert.deepEqual(parts.map(({ message, finishes }) => [message.key, message.text, message.media !== undefined, finishes]), [['k:1', 'short', false, '9'], ['k:2', '', true, undefined]]);
+});
+
 eachStore((_engine, open) => {
   test('the same cause again enqueues nothing more', async () => {
     const { store } = await open();

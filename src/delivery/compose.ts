@@ -29,7 +29,9 @@ export const composeDeliveries = (platform: Platform, out: Outgoing): Delivery[]
   const { limits } = platform;
   const room = limits.text - limits.measure(repeatMark.short);
   const texts = out.text.trim() === '' ? [] : splitMarkdown(out.text, { limit: room, measure: (text) => limits.measure(text) });
-  const parts = texts.length === 0 && out.media !== undefined ? [''] : texts;
+  // A message that takes the place of a preview cannot get files: they follow it.
+  const filesApart = out.media !== undefined && texts.length === (out.finishes === undefined ? 0 : 1);
+  const parts = filesApart ? [...texts, ''] : texts;
   return parts.map((text, i): Delivery => {
     const last = i === parts.length - 1;
     const message: OutboundMessage = {

@@ -37,10 +37,11 @@ const placeholder = (account: string, platform: Platform, id: string): Channel |
   return { account, chatId: read.chatId, chatType: platform.chatTypeOf?.(read.chatId) ?? 'dm', ...(read.threadId !== undefined && { threadId: read.threadId }) };
 };
 
-const withAliases = (account: string, platform: Platform, channels: readonly (Channel | KnownChannel)[], aliases: ChannelAliases): readonly Omit<Entry, 'isHome'>[] => {
+const withAliases = (channels: readonly (Channel | KnownChannel)[], of: { readonly account: string; readonly platform: Platform; readonly aliases: ChannelAliases }): readonly Omit<Entry, 'isHome'>[] => {
+  const { account, platform } = of;
   const named = new Map<Channel, string>();
   const missing: Channel[] = [];
-  for (const [id, alias] of Object.entries(aliases[account] ?? {})) {
+  for (const [id, alias] of Object.entries(of.aliases[account] ?? {})) {
     const place = placeholder(account, platform, id);
     const known = place === undefined ? undefined : channels.find((channel) => isSame(channel, place));
     const of = known ?? place;
@@ -60,7 +61,7 @@ const entriesOf = async (db: Reading, deps: DirectoryDeps, account: string): Pro
   const home = await homeOf(db, deps, account);
   const all: (Channel | KnownChannel)[] = [...channels];
   if (home !== undefined && !channels.some((channel) => isSame(channel, home))) all.push({ account, chatId: home.chatId, chatType: home.chatType, ...(home.threadId !== undefined && { threadId: home.threadId }) });
-  return withAliases(account, known.platform, all, deps.aliases()).map((channel) => ({ ...channel, isHome: home !== undefined && isSame(channel, home) }));
+  return withAliases(all, { account, platform: known.platform, aliases: deps.aliases() }).map((channel) => ({ ...channel, isHome: home !== undefined && isSame(channel, home) }));
 };
 
 /** Every chat that can be named, account by account; of each account those that were spoken in last come first. */

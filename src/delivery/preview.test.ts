@@ -56,6 +56,16 @@ test('it appears after the delay, tells who it is, and grows by edits no closer 
   assert.equal(await preview.finish(), shown[0]);
 });
 
+test('what stands for a file is not shown while the text grows', async () => {
+  await using live = await openLiveAccount();
+  const { preview, shown } = newPreview(live);
+  preview.push('Here it is:\nMEDIA:/home/somebody/cha');
+  await live.clock.advance(1000);
+  await eventually(() => shown.length === 1, 'the preview');
+  assert.deepEqual(visible(live), [`Here it is:${cursor}`]);
+  await preview.finish();
+});
+
 test('a text that is too short to be worth it, or that may become a silence, is not shown', async () => {
   await using live = await openLiveAccount();
   const { preview } = newPreview(live);

@@ -6,6 +6,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Adapter, Platform } from '../platforms/contract.ts';
 import type { Connections } from './connections.ts';
 import type { DeliveryGate } from './gate.ts';
+import { withoutMediaTags } from './media-directives.ts';
 import { mayBecomeSilent } from './silence.ts';
 
 /** Shown behind a text that still grows. */
@@ -116,11 +117,12 @@ export class LivePreview {
       this.#broken = true;
       return;
     }
-    if (text.trim().length < leastCharacters || mayBecomeSilent(text)) {
+    const readable = withoutMediaTags(text);
+    if (readable.trim().length < leastCharacters || mayBecomeSilent(readable)) {
       this.#shownText = text;
       return;
     }
-    const message = this.#message(platform, text);
+    const message = this.#message(platform, readable);
     if (message === undefined || (await this.#call(adapter, message))) this.#shownText = text;
   }
 

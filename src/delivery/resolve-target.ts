@@ -3,6 +3,7 @@ import { parseTarget } from '../core/target.ts';
 import type { TargetError, TargetRef } from '../core/target.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { knownTarget } from '../store/bound-places.ts';
+import { findChannel } from '../store/channels.ts';
 import type { Channel } from '../store/channels.ts';
 import type { Reading } from '../store/store.ts';
 import { findByName, labelsOf, readDirectory, targetText } from './directory.ts';
@@ -81,20 +82,24 @@ const targetOf = (entry: Channel): Target => ({
   ...(entry.scopeId !== undefined && { scopeId: entry.scopeId }),
 });
 
-const byId = async ({ db, deps }: Work, ref: Extract<TargetRef, { type: 'chat' }>): Promise<Outcome> => {
+/** Somebody has spoken there, the platform names it, or the owner has written it down. */
+const isKnown = async ({ db, deps }: Work, { account, chatId }: Pick<Target, 'account' | 'chatId'>): Promise<boolean> => {
+  const isOwn = Object.keys(deps.aliases()[account] ?? {}).some((id) => id === chatId || id.startsWith(`${chatId}:`));
+  return isOwn || (await homeOf(db, deps, account))?.chatId === chatId;
+};
+
+const byId = async (work: Work, ref: Extract<TargetRef, { type: 'chat' }>): Promise<Outcome> => {
+  const { db, deps } = work;
   const { account, chatId, threadId } = ref;
-  const spoken = await knownTarget(db, { account, chatId });
-  const entry = (await readDirectory(db, deps, account)).find((each) => each.chatId === chatId);
-  const platform = deps.account(account)?.platform;
-  const scopeId = spoken?.scopeId ?? entry?.scopeId;
+  const seen = (await knownTarget(db, ref)) ?? (await findChannel(db, ref));
   const target: Target = {
     account,
     chatId,
-    chatType: spoken?.chatType ?? entry?.chatType ?? platform?.chatTypeOf?.(chatId) ?? 'dm',
+    chatType: seen?.chatType ?? deps.account(account)?.platform.chatTypeOf?.(chatId) ?? 'dm',
     ...(threadId !== undefined && { threadId }),
-    ...(scopeId !== undefined && { scopeId }),
+    ...(seen?.scopeId !== undefined && { scopeId: seen.scopeId }),
   };
-  return chat(target, spoken !== undefined || entry !== undefined);
+  return chat(target, seen !== undefined || (await isKnown(work, ref)));
 };
 
 const mostNamed = 5;
@@ -150,15 +155,21 @@ const resolveOne = async (work: Work, text: string): Promise<Outcome> => {
 
 const keyOf = (destination: Destination): string => (destination.type === 'local' ? 'local' : JSON.stringify([destination.target.account, destination.target.chatId, destination.target.threadId]));
 
+/** A text that names places, and where the thing that is to be delivered comes from. */
+export interface Written {
+  readonly text: string;
+  readonly origin?: Target | undefined;
+}
+
 /**
  * The places that a text names: `origin`, `local`, `all`, `<platform>`, `<platform>:<chat>[:<thread>]`, `<platform>:#name`, or several of these with
- * commas between them. `origin` is where the thing that is delivered comes from.
+ * commas between them.
  */
-export const resolveTarget = async (db: Reading, written: string, deps: ResolveDeps, origin?: Target): Promise<Resolution> => {
+export const resolveTarget = async (db: Reading, deps: ResolveDeps, { text, origin }: Written): Promise<Resolution> => {
   const found = new Map<string, Destination>();
   const problems: string[] = [];
-  for (const text of written.split(',').map((part) => part.trim())) {
-    const outcome = await resolveOne({ db, deps, origin }, text);
+  for (const part of text.split(',')) {
+    const outcome = await resolveOne({ db, deps, origin }, part.trim());
     if (typeof outcome === 'string') problems.push(outcome);
     else for (const destination of outcome) if (!found.has(keyOf(destination))) found.set(keyOf(destination), destination);
   }

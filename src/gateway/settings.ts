@@ -2,6 +2,7 @@ import { allowlistSection, approvalsSection } from '../agent/approvals/options.t
 import { memorySection } from '../agent/memory/options.ts';
 import { auxiliarySection, fallbackSection, modelSection } from '../agent/models/options.ts';
 import { clarifySection } from '../agent/tools/clarify.ts';
+import { filesSection } from '../agent/tools/files/options.ts';
 import { mcpSection } from '../agent/tools/mcp/options.ts';
 import { skillsSection } from '../agent/tools/skills/options.ts';
 import { terminalSection } from '../agent/tools/terminal/options.ts';
@@ -42,6 +43,7 @@ export const gatewaySections = [
   agentSection,
   toolsSection,
   terminalSection,
+  filesSection,
   approvalsSection,
   allowlistSection,
   webSection,

@@ -140,6 +140,18 @@ export const capabilities: Readonly<Record<string, Clause>> = {
     return assert.fail('no chat of the platform can have a thread');
   },
 
+  'chats that it lists have names, and can be written to': async ({ adapter, platform, simulator, message }) => {
+    if (adapter.directory === undefined) return notOffered('it cannot list its chats');
+    const listed = await adapter.directory.list(never);
+    const [first] = listed;
+    assert.ok(first !== undefined, 'it lists the chats of its simulator');
+    for (const { id, name } of listed) assert.ok(id !== '' && name.trim() !== '' && !name.startsWith('#'), `${id} is called ${name}`);
+    const target = { account: platform.name, chatId: first.id, chatType: first.type, ...(first.threadId !== undefined && { threadId: first.threadId }), ...(first.scopeId !== undefined && { scopeId: first.scopeId }) };
+    await adapter.send(message('found you', { target }), never);
+    await eventually(() => simulator.visible(first.id).some(({ text }) => text === 'found you'), 'the message is shown');
+    return undefined;
+  },
+
   'a menu of commands is taken': async ({ adapter: { menu } }) => {
     if (menu === undefined) return notOffered('it has no menu');
     const commands = [{ name: 'new', description: 'Start anew' }, { name: 'stop', description: 'Stop what is being done' }];

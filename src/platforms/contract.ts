@@ -71,6 +71,23 @@ export interface Threads {
   open(chat: Target, name: string, signal: AbortSignal): Promise<Target | undefined>;
 }
 
+/** A chat that the platform can name although nobody has spoken there. */
+export interface ListedChannel {
+  readonly id: string;
+  /** As people call it, without a mark such as `#`. */
+  readonly name: string;
+  readonly type: ChatType;
+  readonly threadId?: string;
+  readonly scopeId?: string;
+  /** Of the workspace or guild. */
+  readonly scopeName?: string;
+}
+
+export interface Directory {
+  /** Every chat that the account can write to. Asked seldom; may take several calls. */
+  list(signal: AbortSignal): Promise<readonly ListedChannel[]>;
+}
+
 export interface Webhook {
   /**
    * `own`: mounted below `/webhooks/<account>`, verifies signatures itself before anything else.
@@ -105,6 +122,7 @@ export interface Adapter {
   readonly choices?: Choices;
   readonly media?: Media;
   readonly threads?: Threads;
+  readonly directory?: Directory;
   readonly webhook?: Webhook;
   readonly menu?: CommandMenu;
 }
@@ -116,6 +134,8 @@ export interface Limits {
   measure(markdown: string): number;
   /** A client splits longer texts by itself: a piece at least this long (UTF-16 units) may have a continuation. */
   readonly clientSplitsAt?: number;
+  /** More messages than this in a row nobody wants to get there: a text that would need more goes as a file. */
+  readonly mostParts?: number;
   /** Least time between two live edits in one chat. */
   readonly editIntervalMs: number;
 }

@@ -11,7 +11,9 @@ import { appendMessage, deactivateFrom } from '../store/transcripts.ts';
 import { countAttempt, finishTurn, startTurn, unfinishedTurn } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
 import { noUsage } from '../core/transcript.ts';
+import type { ExitReason } from '../core/turn.ts';
 import { enqueueText } from '../delivery/compose.ts';
+import type { Outgoing } from '../delivery/compose.ts';
 import type { BusyMode } from './busy-mode.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
@@ -36,6 +38,20 @@ export interface BegunTurn {
 
 export type Begun = BegunTurn | { readonly type: 'wait'; readonly ms: number | undefined };
 
+/** How a turn ended. */
+export interface TurnOutcome {
+  readonly reason: ExitReason;
+  /** The sentence for people when something went wrong. */
+  readonly error: string | null;
+  /** The last thing that the agent said. */
+  readonly text: string;
+  /** The same as people would see it; absent where they would see nothing. */
+  readonly answer?: Omit<Outgoing, 'key'>;
+}
+
+/** Takes the end of a turn, as part of the transaction that ends it. */
+export type SettleTurn = (tx: Writing, outcome: TurnOutcome) => Promise<void>;
+
 export interface BeginPolicy {
   readonly maxAttempts: number;
   busyMode(session: Session): BusyMode;
@@ -45,6 +61,8 @@ export interface BeginPolicy {
   /** Whether every part of a long answer is attached, or only the first. */
   anchorAll(account: string): boolean;
   platform(account: string): Platform | undefined;
+  /** For a turn that takes place in no chat: what it says on the way stays in its transcript, and its end goes here. Undefined for every other one. */
+  settle?(turn: RunningTurn): SettleTurn | undefined;
 }
 
 const mostWaiting = 200;
@@ -76,6 +94,7 @@ const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Pr
   if (rowIds.length > 0) await deactivateFrom(tx, turn.sessionId, Math.min(...rowIds));
   await closeTurnItems(tx, turn.id, { state: 'set_aside', reason: `ended the process ${turn.attempts} times` });
   await finishTurn(tx, turn.id, { state: 'set_aside', reason: 'set_aside', error: 'the process ended while this turn ran', model: null, usage: noUsage });
+  await policy.settle?.(turn)?.(tx, { reason: 'set_aside', error: null, text: '' });
   const platform = policy.platform(turn.target.account);
   if (platform === undefined) return;
   const text = `⚠️ I had to set this message aside: each of ${turn.attempts} tries to answer it ended with a crash. The owner finds it with \`hermes trace\`.`;
@@ -90,6 +109,7 @@ const closeStopped = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy)
   }
   await closeTurnItems(tx, turn.id, { state: 'done', reason: 'stopped' });
   await finishTurn(tx, turn.id, { state: 'done', reason: 'stopped', error: null, model: null, usage: noUsage });
+  await policy.settle?.(turn)?.(tx, { reason: 'stopped', error: null, text: '' });
   const platform = policy.platform(turn.target.account);
   if (platform === undefined || turn.preview === null) return;
   await enqueueText(tx, platform, { key: `turn:${turn.id}`, target: turn.target, text: '— stopped', turnId: turn.id, finishes: turn.preview.messageId });

@@ -6,9 +6,9 @@ import { closeTurnItems } from '../store/inbox.ts';
 import { holdLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
 import { addTurnTotals } from '../store/sessions.ts';
-import type { PromptCount, WindowUpdate } from '../store/sessions.ts';
+import type { WindowUpdate } from '../store/sessions.ts';
 import type { Store, Writing } from '../store/store.ts';
-import { appendMessage, newestMessageId } from '../store/transcripts.ts';
+import { appendMessage } from '../store/transcripts.ts';
 import { finishTurn, uncountAttempt } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
 import { withdrawQuestions } from './withdraw-questions.ts';
@@ -49,20 +49,17 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
 };
 
 const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, policy: BeginPolicy): Promise<void> => {
-  const prompt = await countedPrompt(tx, turn, result);
-  for (const message of result.messages) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message);
-  if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
+  const rowIds: number[] = [];
+  for (const message of result.messages) rowIds.push(await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message));
+  // The model's own count is of what stood before its answer.
+  const prompt = rowIds[0] === undefined || result.window.promptTokens === undefined ? undefined : { tokens: result.window.promptTokens, throughId: rowIds[0] - 1 };
+  const settle = policy.settle?.(turn);
+  if (settle !== undefined) await settle(tx, { reason: result.reason, error: result.error, text: result.messages.at(-1)?.content ?? '', ...(result.answer !== undefined && { answer: result.answer }) });
+  else if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
   if (result.asked) await withdrawQuestions(tx, turn.id);
   await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
   await result.kept?.write(tx);
   await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model, context: { ...result.window, ...(prompt !== undefined && { prompt }) } });
-};
-
-/** The model's own count of what it read last: everything up to the newest row, but for the answer that it gave. */
-const countedPrompt = async (tx: Writing, turn: RunningTurn, result: TurnResult): Promise<PromptCount | undefined> => {
-  const tokens = result.window.promptTokens;
-  const throughId = tokens === undefined ? undefined : await newestMessageId(tx, turn.sessionId);
-  return tokens === undefined || throughId === undefined ? undefined : { tokens, throughId };
 };
 
 const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Omit<Outgoing, 'key'>, policy: BeginPolicy): Promise<void> => {

@@ -25,6 +25,10 @@ export const agentSection = defineSection(
       max_concurrent_turns: z.int().min(1).max(1000).describe('Turns that run at the same time').default(64),
       queue_limit: z.int().min(1).max(1000).describe('Messages that may wait in one conversation').default(50),
       restart_drain_timeout: z.number().min(0).meta({ env: 'HERMES_RESTART_DRAIN_TIMEOUT' }).describe('Seconds that running turns get to end by themselves at a shutdown').default(5),
+      image_input_mode: z
+        .enum(['auto', 'native', 'text'])
+        .describe('What the model gets of images: `auto` shows them to models that are not known to be blind and describes them to the others, `native` always shows them, `text` always describes them')
+        .default('auto'),
       personality: z.string().trim().toLowerCase().describe('The way of speaking where nobody has chosen another with /personality').optional(),
       personalities: personalitiesSetting.default({}),
     })

@@ -3,7 +3,7 @@ import { resumeTranscript } from '../agent/resume-transcript.ts';
 import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
-import { addUsage } from '../core/transcript.ts';
+import { addUsage, noUsage } from '../core/transcript.ts';
 import { shownReasoning } from '../delivery/shown-reasoning.ts';
 import { holdLane } from '../store/lanes.ts';
 import { unansweredCalls } from '../store/questions.ts';
@@ -89,9 +89,10 @@ const askFor = (parts: TurnParts, begun: BegunTurn, progress: Progress, answerin
 };
 
 /** Hands the turn to the agent and takes in what comes of it. */
-const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, signal: AbortSignal): Promise<Conversed> => {
+const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, signals: TurnSignals): Promise<Conversed> => {
   const answering = await parts.answering(begun);
-  const { rows, context, room, unanswered } = await loadTranscript(parts, begun, { answering, signal });
+  // A newer message does not break off a summary that it needs as well.
+  const { rows, context, room, unanswered } = await loadTranscript(parts, begun, { answering, signal: signals.halt });
   progress.asked = unanswered.size > 0;
   const { model, reasoningEffort } = begun.session.settings;
   const input: TurnInput = {
@@ -109,7 +110,7 @@ const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, 
     ...(model !== undefined && { model }),
     ...(reasoningEffort !== undefined && { reasoningEffort }),
   };
-  for await (const event of answering.agent.run(input, signal)) await takeEvent(parts, begun, progress, event);
+  for await (const event of answering.agent.run(input, signals.turn)) await takeEvent(parts, begun, progress, event);
   progress.usage = addUsage(progress.usage, context.usage());
   return { answering, context, asked: rows.findLast((row) => row.role === 'user')?.content ?? '' };
 };
@@ -153,18 +154,26 @@ const shownEnd = (parts: TurnParts, begun: BegunTurn, done: { end: TurnEnd; prog
   return { ...end, text: [thought, end.text, footer].filter((part) => part !== '').join('\n\n') };
 };
 
-const windowOf = (progress: Progress, conversed: Conversed | undefined): WindowUpdate => ({
+/** The model's own count says nothing about a turn that was broken off: rows came after it. */
+const windowOf = ({ promptTokens = 0, end }: Progress, conversed: Conversed | undefined): WindowUpdate => ({
   ...(conversed !== undefined && { facts: conversed.context.facts }),
-  ...(progress.promptTokens !== undefined && progress.promptTokens > 0 && { promptTokens: progress.promptTokens }),
+  ...(promptTokens > 0 && (end?.reason === 'completed' || end?.reason === 'limit') && { promptTokens }),
 });
 
 /** Work on a conversation that no person's message and no answer of the model belongs to. */
 const doChore = async (parts: TurnParts, begun: BegunTurn, chore: TurnChore, signal: AbortSignal): Promise<TurnResult | undefined> => {
-  const answering = await parts.answering(begun);
-  const done = await compressOnRequest(compressionOf(parts, answering), { claim: begun.claim, session: begun.session, reader: answering.reader, chore }, signal);
-  if (done.aborted && isSuspended(signal)) return undefined;
-  const answer = done.text === '' ? undefined : { target: begun.turn.target, text: done.text };
-  return { reason: done.aborted ? 'stopped' : 'completed', error: null, model: null, usage: done.usage, asked: false, messages: [], window: {}, answer };
+  const { target } = begun.turn;
+  const ended = { error: null, model: null, usage: noUsage, asked: false, messages: [], window: {} } as const;
+  try {
+    const answering = await parts.answering(begun);
+    const done = await compressOnRequest(compressionOf(parts, answering), { claim: begun.claim, session: begun.session, reader: answering.reader, chore }, signal);
+    if (done.aborted && isSuspended(signal)) return undefined;
+    return { ...ended, reason: done.aborted ? 'stopped' : 'completed', usage: done.usage, answer: done.text === '' ? undefined : { target, text: done.text } };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const end = brokenOff(parts, begun, error);
+    return { ...ended, reason: end.reason, error: end.sentence ?? null, answer: answerOf(end, { target, preview: undefined }) };
+  }
 };
 
 /**
@@ -181,7 +190,7 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
   try {
     await writeRest(parts, begun, signals.halt);
     if (isSuspended(signals.halt)) return undefined;
-    conversed = await converse(parts, begun, progress, signals.turn);
+    conversed = await converse(parts, begun, progress, signals);
     if (progress.end?.reason === 'suspended') return undefined;
     end = endOf(parts, begun, progress);
   } catch (error) {

@@ -78,7 +78,7 @@ const writeSteered = (parts: TurnParts, begun: BegunTurn, group: ItemGroup): Pro
 /** Text that comes with tool calls is said now, above whatever the tools lead to; row and delivery commit together. */
 const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
   // A preview that an earlier attempt has left goes on to wait for a text.
-  const quiet = progress.preview?.isShown !== true && parts.display(begun)?.interim_assistant_messages === false;
+  const quiet = parts.policy.settle?.(begun.turn) !== undefined || (progress.preview?.isShown !== true && parts.display(begun)?.interim_assistant_messages === false);
   if (quiet || message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
   const finishes = await progress.preview?.finish();
   const platform = parts.policy.platform(begun.turn.target.account);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ChatType, InboundEvent, Target } from '../core/message.ts';
 import { turnLane } from './lanes.ts';
+import type { ChannelRow } from './schema.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
@@ -74,6 +75,18 @@ export const forgetSilentChannels = async (tx: Writing, silentMs: number): Promi
   await tx.q.deleteFrom('channels').where('listed', '=', 0).where('spoken_at', '<', inMs(tx, -silentMs)).execute();
 };
 
+const toChannel = (row: ChannelRow): KnownChannel => ({
+  account: row.account,
+  chatId: row.chat_id,
+  ...(row.thread_id !== '' && { threadId: row.thread_id }),
+  ...(row.name !== null && { name: row.name }),
+  chatType: row.chat_type as ChatType,
+  ...(row.scope_id !== null && { scopeId: row.scope_id }),
+  ...(row.scope_name !== null && { scopeName: row.scope_name }),
+  listed: row.listed === 1,
+  ...(row.spoken_at !== null && { spokenAtMs: row.spoken_at }),
+});
+
 export interface ChannelFilter {
   readonly account?: string;
   readonly limit: number;
@@ -84,17 +97,13 @@ export const listChannels = async (db: Reading, { account, limit }: ChannelFilte
   let query = db.q.selectFrom('channels').selectAll();
   if (account !== undefined) query = query.where('account', '=', account);
   const rows = await query.orderBy(sql`coalesce(spoken_at, 0)`, 'desc').orderBy('account').orderBy('chat_id').orderBy('thread_id').limit(limit).execute();
-  return rows.map((row) => ({
-    account: row.account,
-    chatId: row.chat_id,
-    ...(row.thread_id !== '' && { threadId: row.thread_id }),
-    ...(row.name !== null && { name: row.name }),
-    chatType: row.chat_type as ChatType,
-    ...(row.scope_id !== null && { scopeId: row.scope_id }),
-    ...(row.scope_name !== null && { scopeName: row.scope_name }),
-    listed: row.listed === 1,
-    ...(row.spoken_at !== null && { spokenAtMs: row.spoken_at }),
-  }));
+  return rows.map(toChannel);
+};
+
+/** Whether and how a chat is known, whichever of its threads that is from. */
+export const findChannel = async (db: Reading, chat: { readonly account: string; readonly chatId: string }): Promise<KnownChannel | undefined> => {
+  const row = await db.q.selectFrom('channels').selectAll().where('account', '=', chat.account).where('chat_id', '=', chat.chatId).orderBy('thread_id').limit(1).executeTakeFirst();
+  return row === undefined ? undefined : toChannel(row);
 };
 
 /** Up to where the conversations have been looked through. */

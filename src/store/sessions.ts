@@ -312,6 +312,6 @@ export const resolveSessions = async (db: Reading, name: string, limit = 5): Pro
 
 /** The places that continue a conversation, the one that was bound last first. */
 export const bindingsOf = async (db: Reading, sessionId: string): Promise<Binding[]> => {
-  const rows = await db.q.selectFrom('bindings').select(['session_key', 'session_id', 'target']).where('session_id', '=', sessionId).orderBy('updated_at', 'desc').execute();
-  return rows.map((row) => ({ sessionKey: row.session_key, sessionId: row.session_id, target: JSON.parse(row.target) as Target }));
+  const rows = await db.q.selectFrom('bindings').select(['session_key', 'session_id', 'target', 'updated_at']).where('session_id', '=', sessionId).execute();
+  return rows.toSorted((a, b) => b.updated_at - a.updated_at).map((row) => ({ sessionKey: row.session_key, sessionId: row.session_id, target: JSON.parse(row.target) as Target }));
 };

@@ -95,7 +95,7 @@ test('a file with overwritten pages is refused with the way out', async () => {
 
 test('damage that only a look at the whole file finds is found at the start, or else fails the read that meets it', async () => {
   const store = open();
-  await fill(store, 500);
+  await fill(store, 2000);
   await store.close();
   const bytes = readFileSync(path);
   bytes.fill(0x5a, Math.floor(bytes.length / 2));

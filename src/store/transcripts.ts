@@ -182,8 +182,3 @@ export const copyMessages = async (tx: Writing, from: string, to: string): Promi
   if (current !== undefined) await insertCompression(tx, to, { ...current, ...copy });
   return copied;
 };
-
-/** Of what the model sees. */
-export const newestMessageId = async (db: Reading, sessionId: string): Promise<number | undefined> => (await selectNewestId(db, { sessionId })).rows[0]?.id ?? undefined;
-
-const selectNewestId = prepared((db, of: { sessionId: string }) => db.q.selectFrom('messages').select((eb) => eb.fn.max('id').as('id')).where('session_id', '=', of.sessionId).where('active', '=', 1));

@@ -113,7 +113,10 @@ const app = agent({ name: 'scripted' })
     agentCapabilities: { loadSession: abilities.includes('load'), promptCapabilities: { image: abilities.includes('image') }, sessionCapabilities: abilities.includes('resume') ? { resume: {} } : {} },
   }))
   .onRequest('session/new', async () => {
-    if (abilities.includes('mute')) await new Promise(() => setInterval(() => undefined, 60_000));
+    if (abilities.includes('mute')) {
+      write({ session: '', event: 'mute' });
+      await new Promise(() => setInterval(() => undefined, 60_000));
+    }
     const session = `s${read().filter((told) => told.event === 'new').length + 1}`;
     write({ session, event: 'new' });
     return { sessionId: session };

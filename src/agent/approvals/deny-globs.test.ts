@@ -28,5 +28,5 @@ test('a pattern with many stars takes no time on a long text', () => {
 test('each command in a line is compared, by its path and by its name, in whatever clothes', () => {
   for (const command of ['git push', 'GIT  push', 'cd x && git push origin', "sh -c 'git push'", 'sudo /usr/bin/git push -f', 'g"i"t push', 'echo $(git push)']) assert.ok(denies('git push*', command), command);
   for (const command of ['git pull', 'echo "git push"', 'git log --grep push']) assert.ok(!denies('git push*', command), command);
-  assert.ok(denies('*/bin/git *', '/usr/bin/git status'));
+  assert.ok(denies('*/bin/git *', '/usr/bin/git status') && denies('GIT push * main', 'git push origin MAIN'));
 });

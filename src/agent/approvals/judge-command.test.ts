@@ -223,6 +223,12 @@ test('what may do harm, and what nobody can foresee, is asked about with its cla
   for (const [command, patterns] of Object.entries(asked)) assert.equal(shown(judgeCommand(command, facts)), patterns, command);
 });
 
+test('a home anywhere is a home, and so is what holds it', () => {
+  const elsewhere = { ...facts, home: '/data/people/ada' };
+  for (const command of ['rm -rf ~', 'rm -rf /data/people/ada/*', 'rm -rf /data/people', 'rm -rf /data']) assert.equal(shown(judgeCommand(command, elsewhere)), 'refused', command);
+  for (const command of ['rm -rf /data/people/ada/x', 'rm -rf /data/people/bob']) assert.equal(shown(judgeCommand(command, elsewhere)), 'rm -r', command);
+});
+
 test('there are enough examples', () => {
   assert.ok(harmless.length + refused.length + Object.keys(asked).length >= 150);
 });

@@ -31,7 +31,7 @@ const rules: readonly ConcessionRule[] = [
   { concession: 'encrypted_reasoning', param: /^include/, phrase: /encrypted content is not supported|reasoning\.encrypted_content/i },
   { concession: 'effort', param: /^(?:reasoning|thinking|output_config)/, phrase: refused(String.raw`reasoning[._]effort|reasoning\.summary|output_config|\beffort\b|\bthinking\b`) },
   { concession: 'token_limit', param: /^max_(?:completion_)?tokens$/, phrase: refused('max_(?:completion_)?tokens') },
-  { concession: 'images', phrase: /image (?:input|url|content)s?.{0,60}(?:not supported|unsupported)|(?:not|n't) support (?:image|vision)|support image input|unknown variant `?image_url|image exceeds|not a multimodal model/i },
+  { concession: 'images', phrase: /image (?:input|url|content)s?.{0,60}(?:not supported|unsupported)|(?:not|n't) support (?:image|vision)|support image input|unknown variant `?image_url|image_url is only supported by|image exceeds|image inputs? (?:is|are) not (?:enabled|supported)|at most 0 image|data required for image input|not a multimodal model/i },
   { concession: 'cache_control', param: /cache_control/, phrase: refused('cache_control') },
   { concession: 'bare_calls', phrase: /reasoning_content.{0,80}(?:must be passed back|is missing|is required)|missing.{0,40}reasoning_content/i },
   { concession: 'unsigned_calls', phrase: /missing an? `?thought_signature/i },

@@ -1,16 +1,21 @@
+import type { MediaNotes } from '../../store/media-notes.ts';
 import { newCompleteText } from './complete-text.ts';
 import type { CompleteText } from './complete-text.ts';
 import type { ModelProvider, ModelRoute } from './contract.ts';
 import { addressOf, providerFor } from './create-provider.ts';
 import type { EndpointAddress, EndpointChoice, ProviderDeps } from './create-provider.ts';
+import { newDescribeImages } from './describe-images.ts';
 import { knownContextTokens } from './known-models.ts';
 import type { ModelLists } from './model-lists.ts';
 import { parseModelName } from './model-name.ts';
 import { defaultModel } from './options.ts';
 import type { AuxiliaryOptions, AuxiliaryTask, ModelSettings } from './options.ts';
 import { factsOf } from './providers.ts';
+import type { ProviderName } from './providers.ts';
 
-export interface ModelsDeps extends ProviderDeps {
+export interface ModelsDeps extends Omit<ProviderDeps, 'imageInput' | 'describeImages'> {
+  /** Where it is kept what images show; without it models that cannot look at images only read their names. */
+  readonly notes?: MediaNotes;
   /** What endpoints say about their models; without it only what is known by name counts. */
   readonly lists?: ModelLists;
   readonly random?: () => number;
@@ -77,11 +82,19 @@ const routeFor = (options: AuxiliaryOptions | undefined, settings: ModelSettings
   return model === undefined ? undefined : { provider: own.main.provider, model };
 };
 
-const taskEndpoint = (options: AuxiliaryOptions | undefined, settings: ModelSettings): TaskEndpoint | undefined => {
+/** What does a job that is no text where nobody names a model for it. */
+const usualModel = (task: AuxiliaryTask, provider: ProviderName): string => {
+  if (task === 'speech') return 'gpt-4o-mini-tts';
+  if (task !== 'transcription') return '';
+  return provider === 'groq' ? 'whisper-large-v3-turbo' : provider === 'mistral' ? 'voxtral-mini-latest' : 'whisper-1';
+};
+
+const taskEndpoint = (task: AuxiliaryTask, settings: ModelSettings): TaskEndpoint | undefined => {
+  const options = settings.auxiliary[task];
   const choice = options === undefined ? undefined : choiceOf(options);
   if (options === undefined || choice === undefined || choice.provider === 'demo') return undefined;
   const address = addressOf({ ...choice, provider: choice.provider }, settings.model.endpoints);
-  return { ...address, model: written(options.model) ?? '', timeoutMs: options.timeout * 1000 };
+  return { ...address, model: written(options.model) ?? usualModel(task, choice.provider), timeoutMs: options.timeout * 1000 };
 };
 
 /** The main endpoint's address, or that of the provider which a model's name names; none for the demo. */
@@ -100,8 +113,14 @@ const knownAt = ({ provider }: EndpointAddress, model: string): number | undefin
 
 const expected = (address: EndpointAddress, model: string): number => knownAt(address, model) ?? factsOf(address.provider).contextTokens;
 
+const imageDeps = ({ agent }: ModelSettings, { mediaFolder, notes, clock, log }: ModelsDeps, look: CompleteText): Pick<ProviderDeps, 'imageInput' | 'describeImages'> => ({
+  ...(agent !== undefined && { imageInput: agent.image_input_mode }),
+  ...(mediaFolder !== undefined && notes !== undefined && { describeImages: newDescribeImages({ mediaFolder, notes, clock, log, look }) }),
+});
+
 /** The endpoints of a configuration. Make it anew when the configuration changes. */
-export const newModels = (settings: ModelSettings, deps: ModelsDeps): Models => {
+export const newModels = (settings: ModelSettings, given: ModelsDeps): Models => {
+  const deps: ModelsDeps & ProviderDeps = { ...given, ...imageDeps(settings, given, (request, signal) => textFor('vision')(request, signal)) };
   const main: ModelRoute = { provider: newSwitchboard(settings, deps), model: defaultModel(settings.model) };
   const fallbacks = settings.fallback_providers.map((options): ModelRoute => ({ provider: providerFor(options, settings.model, deps), model: options.model ?? options.provider }));
   const texts = new Map<AuxiliaryTask, CompleteText>();
@@ -120,17 +139,19 @@ export const newModels = (settings: ModelSettings, deps: ModelsDeps): Models => 
     });
   };
 
+  const textFor = (task: AuxiliaryTask): CompleteText => {
+    const text = texts.get(task) ?? newText(task);
+    texts.set(task, text);
+    return text;
+  };
+
   const saidBy = (address: EndpointAddress, model: string): number | undefined => deps.lists?.find(address.baseUrl, model)?.contextTokens;
 
   return {
     main,
     fallbacks,
-    completeText(task) {
-      const text = texts.get(task) ?? newText(task);
-      texts.set(task, text);
-      return text;
-    },
-    endpointFor: (task) => taskEndpoint(settings.auxiliary[task], settings),
+    completeText: textFor,
+    endpointFor: (task) => taskEndpoint(task, settings),
     contextTokens(name = main.model) {
       const { address, model } = addressFor(name, settings);
       if (address === undefined) return demoContextTokens;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineSection } from '../../config/section.ts';
 import { reasoningEfforts } from '../../core/reasoning-effort.ts';
+import type { ImageInput } from './endpoint.ts';
 import { pricingVersion } from './prices.ts';
 import { factsOf, providerNames } from './providers.ts';
 import type { ProviderFacts, ProviderName } from './providers.ts';
@@ -151,7 +152,7 @@ const auxiliaryOptions = z
   .superRefine(needsAddress);
 
 /** Smaller jobs that may have a model of their own, by name. */
-export const auxiliaryTasks = ['vision', 'compression', 'title_generation', 'approval', 'web_extract', 'transcription', 'background_review'] as const;
+export const auxiliaryTasks = ['vision', 'compression', 'title_generation', 'approval', 'web_extract', 'transcription', 'speech', 'background_review'] as const;
 
 export type AuxiliaryTask = (typeof auxiliaryTasks)[number];
 
@@ -170,6 +171,7 @@ export interface ModelSettings {
   readonly model: ModelOptions;
   readonly fallback_providers: readonly FallbackOptions[];
   readonly auxiliary: Readonly<Record<string, AuxiliaryOptions>>;
+  readonly agent?: { readonly image_input_mode: ImageInput };
 }
 
 /** The model to ask for when nobody names another. */

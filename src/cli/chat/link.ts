@@ -3,7 +3,7 @@ import { backoffMs } from '../../lib/backoff.ts';
 import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { attach, isAway } from '../../platforms/local/client.ts';
-import type { Attachment, ClientFrame, ServerFrame } from '../../platforms/local/client.ts';
+import type { Attachment, ClientFrame, LocalFile, ServerFrame } from '../../platforms/local/client.ts';
 
 type Message = Extract<ClientFrame, { type: 'say' | 'press' }>;
 
@@ -67,8 +67,8 @@ export class Link {
     return this.#unsent.size;
   }
 
-  say(text: string): string {
-    return this.#send({ type: 'say', id: randomUUID(), text });
+  say(text: string, files: readonly LocalFile[] = []): string {
+    return this.#send({ type: 'say', id: randomUUID(), text, ...(files.length > 0 && { files }) });
   }
 
   press(messageId: string, data: string): string {

@@ -111,6 +111,7 @@ export class AgentRuntime {
       log: deps.log,
       home: deps.home,
       agentHome,
+      mediaFolder: deps.mediaFolder,
       shared: deps.shared,
       memory,
       skills: runtime.skills,
@@ -118,6 +119,7 @@ export class AgentRuntime {
       settings: () => runtime.#current().settings,
       redact: (text) => runtime.redact(text),
       childEnvironment: () => deps.childEnvironment(),
+      variable: (name) => deps.variable(name),
       keepAlways: (patterns) => deps.keepAlways(patterns),
     });
     await memory.start();

@@ -28,6 +28,7 @@ export interface ToolsDeps {
   /** The gateway's, and the agent's own. */
   readonly home: string;
   readonly agentHome: string;
+  readonly mediaFolder: string;
   readonly shared: SharedParts;
   readonly memory: AgentMemory;
   readonly skills: SkillLibrary;
@@ -35,6 +36,8 @@ export interface ToolsDeps {
   settings(): GatewaySettings;
   redact(text: string): string;
   childEnvironment(): Readonly<Record<string, string>>;
+  /** One of the agent's own variables. */
+  variable(name: string): string | undefined;
   /** Adds to `command_allowlist`; answers what was wrong. */
   keepAlways(patterns: readonly string[]): Promise<string | undefined>;
 }
@@ -78,17 +81,34 @@ const terminalOf = async (deps: ToolsDeps, approve: Approver, workdir: (context:
   });
 };
 
+const filesOf = (deps: ToolsDeps, approve: Approver, workdir: (context: ToolContext) => string): readonly Tool[] => {
+  const { home, agentHome, mediaFolder, shared } = deps;
+  const { roots, read_roots, write_root } = deps.settings().files;
+  return fileTools({
+    home,
+    agentHome,
+    userHome: shared.userHome,
+    workdir,
+    roots: [workspaceOf(deps), ...roots],
+    readRoots: [mediaFolder, ...read_roots],
+    approve,
+    redact: (text) => deps.redact(text),
+    state: shared.files,
+    ...(write_root !== undefined && { writeRoot: write_root }),
+  });
+};
+
 /** Every tool of an agent but those of MCP servers, the web and its surroundings, which come and go with the settings. */
 export const toolsOfAgent = async (deps: ToolsDeps): Promise<readonly Tool[]> => {
   const approve = approverOf(deps);
-  const { shared, home, agentHome, skills, memory } = deps;
+  const { shared, skills, memory } = deps;
   const workdir = (context: ToolContext): string => shared.folders.of(context.sessionId) ?? workspaceOf(deps);
   return [
-    ...fileTools({ home, agentHome, userHome: shared.userHome, workdir, roots: [workspaceOf(deps)], readRoots: [], approve, redact: (text) => deps.redact(text), state: shared.files }),
+    ...filesOf(deps, approve, workdir),
     ...(await terminalOf(deps, approve, workdir)),
     ...memory.tools,
     sessionSearchTool(deps.store),
-    ...skillReadingTools({ library: skills, hasVariable: (name) => deps.childEnvironment()[name] !== undefined }),
+    ...skillReadingTools({ library: skills, hasVariable: (name) => deps.variable(name) !== undefined || deps.childEnvironment()[name] !== undefined }),
     skillManageTool({
       library: skills,
       approve,

@@ -171,7 +171,7 @@ export class Connection {
         return;
       }
       const event = frame.type === 'say' ? messageEvent(frame, origin) : pressEvent(frame, origin);
-      if (frame.type === 'say') await journal.append(chat, `in:${frame.id}`, { type: 'message', id: frame.id, from: 'owner', text: event.text, files: [], choices: [] });
+      if (frame.type === 'say') await journal.append(chat, `in:${frame.id}`, { type: 'message', id: frame.id, from: 'owner', text: event.text, files: frame.files ?? [], choices: [] });
       else await journal.append(chat, `press:${frame.id}`, { type: 'press', id: frame.messageId, data: frame.data });
       this.#tell({ type: 'accepted', id: frame.id, outcome: await this.#inbox.accept(event) });
     } catch (error) {

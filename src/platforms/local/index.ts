@@ -7,6 +7,7 @@ import type { OwnChats } from '../journal-sending.ts';
 import { openJournal } from '../journal.ts';
 import { newLive } from '../live.ts';
 import { newDoing } from './doing.ts';
+import { localMedia } from './media.ts';
 import { localOptions } from './options.ts';
 import type { LocalOptions } from './options.ts';
 import { serveTerminals } from './receive.ts';
@@ -23,7 +24,7 @@ const open = async ({ account, options, data, home, log }: AdapterContext<LocalO
   const doing = newDoing();
   const seen = openSeen(data, journal);
   const place = socketPlace({ home, account, socket: options.socket, platform: process.platform, temporary: tmpdir(), userId: process.getuid?.() ?? 0 });
-  const chats: OwnChats<LocalFile> = { journal, live, chatId, maxText: maxTextLength, files: async (message) => (message.media ?? []).map(({ name, path }) => ({ name, path })) };
+  const chats: OwnChats<LocalFile> = { journal, live, chatId, maxText: maxTextLength, files: async (message) => (message.media ?? []).map(({ name, path, kind, mime }) => ({ name, path, kind, mime })) };
   return {
     identify: async () => ({ id: account, name: 'Terminal' }),
     run: (inbox, _identity, signal) => serveTerminals({ account, data, journal, seen, live, doing, clock, log }, place, { inbox, signal }),
@@ -32,6 +33,7 @@ const open = async ({ account, options, data, home, log }: AdapterContext<LocalO
     edits: journalEdits(chats),
     typing: liveTyping(chats),
     choices: liveChoices(live),
+    media: localMedia,
     activity: { show: async (target, activity) => doing.note(target.chatId, activity) },
   };
 };

@@ -1,13 +1,25 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import type { InboundEvent } from '../../core/message.ts';
-import { chatId, clientId, maxInboundLength } from './wire.ts';
+import type { InboundEvent, MediaKind } from '../../core/message.ts';
+import { chatId, clientId, maxFiles, maxInboundLength } from './wire.ts';
 import type { ClientFrame } from './wire.ts';
 
 const id = z.string().regex(clientId);
 
+const file = z.object({
+  name: z.string().min(1).max(255),
+  path: z.string().max(4096).refine(isAbsolute),
+  kind: z.enum(['photo', 'video', 'audio', 'voice', 'document', 'sticker', 'animation'] satisfies readonly MediaKind[]),
+  mime: z.string().regex(/^[\w.+-]+\/[\w.+-]+$/).max(100),
+});
+
+const say = z
+  .object({ type: z.literal('say'), id, text: z.string().max(maxInboundLength), files: z.array(file).max(maxFiles).optional() })
+  .refine(({ text, files }) => text.trim() !== '' || (files ?? []).length > 0);
+
 const frameShapes = {
   hello: z.object({ type: z.literal('hello'), version: z.int(), chat: z.string().regex(chatId), after: z.int().min(0).optional() }),
-  say: z.object({ type: z.literal('say'), id, text: z.string().max(maxInboundLength).refine((text) => text.trim() !== '') }),
+  say,
   press: z.object({ type: z.literal('press'), id, messageId: z.string().max(64), data: z.string().max(256) }),
   seen: z.object({ type: z.literal('seen'), seq: z.int().min(0).optional() }),
 } as const;
@@ -63,6 +75,7 @@ export const messageEvent = (frame: Extract<ClientFrame, { type: 'say' }>, origi
   nativeId: frame.id,
   messageId: frame.id,
   text: frame.text.toWellFormed(),
+  media: (frame.files ?? []).map(({ kind, mime, name, path }) => ({ kind, mime, name, ref: { path } })),
 });
 
 export const pressEvent = (frame: Extract<ClientFrame, { type: 'press' }>, origin: Origin): InboundEvent => ({

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +20,7 @@ const apply = (messages: Map<string, VisibleMessage>, chatId: string, entry: Loc
   switch (entry.type) {
     case 'message':
       if (entry.from === 'owner') return;
-      messages.set(entry.id, { id: entry.id, chatId, text: words(entry.text, entry.plain), media: [], choices: entry.choices.flat(), reactions: [], edited: 0, ...(entry.replyTo !== undefined && { replyTo: entry.replyTo }) });
+      messages.set(entry.id, { id: entry.id, chatId, text: words(entry.text, entry.plain), media: entry.files.map(({ kind, name, path }) => ({ kind, name, bytes: readFileSync(path) })), choices: entry.choices.flat(), reactions: [], edited: 0, ...(entry.replyTo !== undefined && { replyTo: entry.replyTo }) });
       return;
     case 'edit':
       if (known !== undefined) messages.set(entry.id, { ...known, text: words(entry.text, entry.plain), choices: entry.choices.flat(), edited: known.edited + 1 });
@@ -137,7 +138,14 @@ export const openLocalSimulator = async (): Promise<PlatformSimulator> => {
     secrets: [],
     fixtures,
     places: [{ chatId, chatType: 'dm', senderId: 'owner' }],
-    say: ({ text }) => terminal.send({ type: 'say', id: randomUUID(), text }),
+    async say({ text, media }) {
+      const id = randomUUID();
+      if (media === undefined) return terminal.send({ type: 'say', id, text });
+      const { name, kind, mime, bytes } = media;
+      const path = join(folder, `${id}-${name}`);
+      await writeFile(path, bytes);
+      return terminal.send({ type: 'say', id, text, files: [{ name, path, kind, mime }] });
+    },
     redeliver: (nativeId) => terminal.again(nativeId),
     sendUnknownEvent: () => terminal.raw({ type: 'poll', id: 'poll-00001' }),
     acknowledged: () => terminal.acknowledged,

@@ -1,3 +1,4 @@
+import type { MediaKind } from '../../core/message.ts';
 import type { Accepted, Activity } from '../contract.ts';
 import type { ChatEntry, JournalFrame } from '../journal.ts';
 import type { LiveFrame } from '../live.ts';
@@ -19,10 +20,15 @@ export const clientId = /^[\w-]{8,64}$/;
 /** A terminal makes a random one for each window. */
 export const chatId = /^[\w.-]{1,64}$/;
 
+/** How many files may come with one message. */
+export const maxFiles = 10;
+
 /** A file on this machine. */
 export interface LocalFile {
   readonly name: string;
   readonly path: string;
+  readonly kind: MediaKind;
+  readonly mime: string;
 }
 
 export type LocalEntry = ChatEntry<LocalFile>;
@@ -34,7 +40,8 @@ export type ActivityFrame = { readonly type: 'activity'; readonly chat: string; 
 export type ClientFrame =
   /** The first frame: which chat to follow, and behind which entry to begin; without it, behind what was last seen. */
   | { readonly type: 'hello'; readonly version: number; readonly chat: string; readonly after?: number }
-  | { readonly type: 'say'; readonly id: string; readonly text: string }
+  /** A message with files may be without text. The files have to stay where they are until the message is answered. */
+  | { readonly type: 'say'; readonly id: string; readonly text: string; readonly files?: readonly LocalFile[] }
   | { readonly type: 'press'; readonly id: string; readonly messageId: string; readonly data: string }
   /** A person has seen the chat up to here; without a number, all of it. */
   | { readonly type: 'seen'; readonly seq?: number };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { manualClock, systemClock } from '../../../lib/clock.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { keepProcess, processesOf } from '../../../store/processes.ts';
 import { ToolError } from '../contract.ts';
@@ -18,6 +19,9 @@ import type { Bench } from './terminal.test-support.ts';
 const patient = 'while [ ! -e go ]; do sleep 0.01; done; ';
 const go = (bench: Bench): Promise<void> => writeFile(join(bench.folder, 'go'), '');
 const refusal = (pattern: RegExp) => (error: unknown): boolean => error instanceof ToolError && pattern.test(error.message);
+
+/** Looks are close together. */
+const quick: Clock = { now: () => Date.now(), sleep: (_ms, signal) => systemClock.sleep(5, signal) };
 
 /** As the gateway that is started next would see it. */
 const nextGateway = (bench: Bench, notices: ProcessNotice[]): Processes =>
@@ -81,6 +85,19 @@ test('what the model has seen itself is not told, and a notice that it has not t
   assert.deepEqual([bench.notices.length, bench.withdrawn], [1, [`process:${other.session_id}:end`]]);
 });
 
+test('whoever waits is not told as well, unless the waiting came to nothing', async (t) => {
+  const bench = await newBench(t, { processes: { clock: quick } });
+  const { session_id } = await bench.run({ command: patient, background: true, notify_on_complete: true });
+  const known = bench.processes.find('s1', session_id);
+  const waiting = known.awaitEnd();
+  await go(bench);
+  await waiting.done;
+  await known.ended;
+  assert.deepEqual(bench.notices, []);
+  waiting[Symbol.dispose]();
+  await until(() => bench.notices.length === 1);
+});
+
 test('where nothing can be said later, nothing is promised, and the model is told to look itself', async (t) => {
   const bench = await newBench(t);
   const context = fakeContext({ asyncDelivery: false });
@@ -88,7 +105,7 @@ test('where nothing can be said later, nothing is promised, and the model is tol
     const started = await bench.run({ command: 'echo x', background: true, ...wish }, context);
     assert.match(String(started['notify_unsupported']), /process\(action="poll", session_id="proc_/);
     assert.deepEqual([started['notify_on_complete'], started['watch_patterns'], started['hint']], [undefined, undefined, undefined]);
-    await bench.ask({ action: 'wait', session_id: started.session_id }, context);
+    await bench.processes.find('s1', started.session_id).ended;
   }
   assert.deepEqual(bench.notices, []);
 });
@@ -102,8 +119,13 @@ test('a watch gives way to the word about the end when both are wanted', async (
 });
 
 test('a line that is watched for is told while the process runs, whole lines only', async (t) => {
-  const bench = await newBench(t);
+  let looks = 0;
+  const clock: Clock = { ...quick, sleep: (ms, signal) => ((looks += 1), quick.sleep(ms, signal)) };
+  const bench = await newBench(t, { processes: { clock } });
   const { session_id } = await bench.run({ command: `printf 'server REA'; ${patient}printf 'DY on 80\\nn%s\\n' oise; while [ ! -e end ]; do sleep 0.01; done; echo READY again`, background: true, watch_patterns: ['READY', 'ERROR'] });
+  await until(async () => (await bench.ask({ action: 'log', session_id })).output === 'server REA');
+  const before = looks;
+  await until(() => looks > before + 3);
   await go(bench);
   await until(() => bench.notices.length > 0);
   assert.equal(bench.notices[0]?.key, `process:${session_id}:watch:1`);
@@ -258,7 +280,7 @@ test('a process of a restarted gateway can be ended, but not written to', async 
   await bench.processes.start();
   await assert.rejects(bench.ask({ action: 'submit', session_id, data: 'x' }), refusal(/input went away/));
   const killed = await bench.ask({ action: 'kill', session_id });
-  assert.equal(killed['status'], 'exited');
+  assert.deepEqual([killed['status'], killed.exit_code], ['exited', 143]);
   await until(async () => (await processStart(Number(pid))) === undefined);
 });
 
@@ -271,7 +293,7 @@ test('a notice that could not be given is given later', async (t) => {
         if ((failures -= 1) >= 0) throw new Error('the store is away');
         given.push(notice.key);
       },
-      clock: { now: () => Date.now(), sleep: (_ms, signal) => systemClock.sleep(5, signal) },
+      clock: quick,
     },
   });
   const { session_id } = await bench.run({ command: 'true', background: true, notify_on_complete: true });

@@ -1,0 +1,33 @@
+import type { Skill } from '../agent/tools/skills/load-skills.ts';
+import type { ResolveDeps } from '../delivery/resolve-target.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Store } from '../store/store.ts';
+import type { CronOptions } from './options.ts';
+
+/** What a job needs of the agent that it belongs to. */
+export interface CronAgent {
+  /** Its own folder; its scripts lie in `scripts` there. */
+  readonly home: string;
+  findSkill(name: string): Skill | undefined;
+  /** Takes out what a model may not have. */
+  redact(text: string): string;
+}
+
+/** Where results go. */
+export interface SettleDeps {
+  readonly resolve: ResolveDeps;
+  options(): CronOptions;
+}
+
+export interface CronDeps extends SettleDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** This gateway's node. */
+  readonly owner: string;
+  /** Undefined for an agent that is not configured (any more). */
+  agent(id: string): Promise<CronAgent | undefined>;
+  /** What a script may know of our environment: no secrets. */
+  childEnvironment(): Readonly<Record<string, string>>;
+}

@@ -1,0 +1,220 @@
+import { join } from 'node:path';
+import { StoreError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { slept } from '../lib/clock.ts';
+import { dueJobs, setJobState } from '../store/cron-jobs.ts';
+import { endedAmong } from '../store/cron-runs.ts';
+import { LaneScheduler } from '../store/lane-scheduler.ts';
+import { extendLanes, holdLane, releaseLane } from '../store/lanes.ts';
+import type { Claim } from '../store/lanes.ts';
+import type { CronAgent, CronDeps } from './deps.ts';
+import { fireJob } from './fire-job.ts';
+import { pruneRuns } from './prune-runs.ts';
+import { runScript } from './run-script.ts';
+import type { ScriptResult } from './run-script.ts';
+import { resultOfText, settleRun } from './settle-run.ts';
+import type { RunResult } from './settle-run.ts';
+import { askAgent, takeRun } from './take-run.ts';
+import type { HeldRun } from './take-run.ts';
+import { wakesAgent } from './wake-gate.ts';
+
+const leaseMs = 60_000;
+/** What a notification or a clock that was set has kept from us costs at most this. */
+const lookEveryMs = 5_000;
+/** Somebody else is at what is due, or the store is in trouble. */
+const restMs = 250;
+const batch = 256;
+const pruneEveryMs = 3_600_000;
+
+const cutOffScript: ScriptResult = { end: 'interrupted', stdout: '', stderr: '' };
+
+/** The result of a job that asks nobody. */
+const resultOfScript = (script: ScriptResult): RunResult => {
+  switch (script.end) {
+    case 'exited':
+      if (script.exitCode !== 0) return { state: 'failed', output: script.stdout, error: `its script failed with exit code ${script.exitCode ?? 'unknown'}${script.stderr.trim() === '' ? '' : `: ${script.stderr.trim().slice(-500).toWellFormed()}`}` };
+      return script.stdout.trim() === '' || !wakesAgent(script.stdout) ? { state: 'silent', output: script.stdout } : resultOfText(script.stdout.trimEnd());
+    case 'timeout':
+      return { state: 'timed_out', output: script.stdout, error: 'its script took too long' };
+    case 'interrupted':
+      return { state: 'interrupted', output: script.stdout, error: 'its script was cut off when the gateway ended, and was not run again' };
+    case 'not_started':
+      return { state: 'failed', error: script.problem };
+    default:
+      throw script satisfies never;
+  }
+};
+
+/** Runs jobs when they are due: woken for the next of them, each slot once whoever else runs on the same store, all of it recoverable. */
+export class CronRunner {
+  readonly #deps: CronDeps;
+  readonly #scheduler: LaneScheduler;
+  readonly #stop = new AbortController();
+  readonly #killScripts = new AbortController();
+  /** Runs under way here, each with what ends the wait for it. */
+  readonly #held = new Map<number, { readonly claim: Claim; readonly ended: AbortController }>();
+  readonly #subscriptions: Disposable[] = [];
+  #changed = new AbortController();
+  #loops: readonly Promise<void>[] = [];
+
+  constructor(deps: CronDeps) {
+    this.#deps = deps;
+    const { store, clock, log } = deps;
+    this.#scheduler = new LaneScheduler({
+      store,
+      kind: 'cron',
+      clock,
+      log,
+      work: (lane) => this.#work(lane),
+      get concurrency() {
+        return deps.options().max_parallel_jobs;
+      },
+    });
+  }
+
+  start(): void {
+    this.#subscriptions.push(this.#deps.store.listen('cron', (payload) => this.#onNotice(payload)));
+    this.#scheduler.start();
+    this.#loops = [this.#fireLoop(), this.#watchLoop()];
+  }
+
+  /** Begins nothing more. Scripts get `graceMs` to end by themselves; agents go on by their own rules, and every run is taken up again after the next start. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stop.abort();
+    for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
+    const timer = setTimeout(() => this.#killScripts.abort(), graceMs);
+    await this.#scheduler.stop();
+    clearTimeout(timer);
+    await Promise.all(this.#loops);
+  }
+
+  #onNotice(payload: string): void {
+    const [what, id] = payload.split(':');
+    if (what === 'ended') this.#held.get(Number(id))?.ended.abort();
+    else this.#changed.abort();
+  }
+
+  async #fireLoop(): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    while (!this.#stop.signal.aborted) {
+      this.#changed = new AbortController();
+      let waitMs = restMs;
+      try {
+        const { ids, nextInMs } = await store.read((db) => dueJobs(db, batch));
+        const fired = await Promise.all(ids.map((id) => this.#fire(id)));
+        if (fired.includes(true)) waitMs = 0;
+        else if (ids.length === 0) waitMs = Math.min(lookEveryMs, nextInMs ?? lookEveryMs);
+      } catch (error) {
+        log.error({ err: error }, 'cron.not_looked');
+      }
+      if (waitMs > 0) await slept(clock, waitMs, AbortSignal.any([this.#stop.signal, this.#changed.signal]));
+    }
+  }
+
+  /** One job that cannot be fired does not hold up the others. */
+  async #fire(id: string): Promise<boolean> {
+    const { store, clock, log } = this.#deps;
+    try {
+      return await store.write((tx) => fireJob(tx, id));
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const errorId = newId('err', clock.now());
+      log.error({ err: error, job: id, error_id: errorId }, 'cron.not_fired');
+      await store.write((tx) => setJobState(tx, id, { state: 'paused', nextAtMs: null, pausedReason: `its schedule cannot be used (${errorId})` }));
+      return true;
+    }
+  }
+
+  async #work(lane: string): Promise<number | undefined> {
+    const { store, owner, log } = this.#deps;
+    const taken = await store.write((tx) => takeRun(tx, this.#deps, { lane, owner, leaseMs }));
+    if (taken.type === 'wait') return taken.ms;
+    const runId = taken.type === 'run' ? taken.run.id : taken.runId;
+    const ended = new AbortController();
+    this.#held.set(runId, { claim: taken.claim, ended });
+    try {
+      if (taken.type === 'answering' || (await this.#begin(taken, ended.signal))) await this.#untilEnded(ended.signal);
+      // Not ended yet: this process stops, and whoever starts next goes on.
+      await store.write((tx) => releaseLane(tx, taken.claim, { more: !ended.signal.aborted }));
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'lane_lost') throw error;
+      log.warn({ run: runId }, 'cron.lane_lost');
+    } finally {
+      this.#held.delete(runId);
+    }
+    return undefined;
+  }
+
+  /** Does what comes before the agent is asked, and asks it. False when that has ended the run, or the process has to end first. */
+  async #begin(held: HeldRun, ended: AbortSignal): Promise<boolean> {
+    const { store, log, clock } = this.#deps;
+    try {
+      const agent = await this.#deps.agent(held.job.agent);
+      if (agent === undefined) return await this.#finish(held, { state: 'failed', error: `there is no agent ${held.job.agent} any more` });
+      const script = await this.#script(held, agent, ended);
+      if (script === 'unfinished') return false;
+      if (held.job.noAgent === true) return await this.#finish(held, resultOfScript(script ?? { end: 'not_started', problem: 'the job has no script' }));
+      if (script?.end === 'exited' && script.exitCode === 0 && !wakesAgent(script.stdout)) return await this.#finish(held, { state: 'silent', output: script.stdout });
+      return await store.write(async (tx) => {
+        await holdLane(tx, held.claim, leaseMs);
+        return askAgent(tx, held, { agent, script, nowMs: clock.now() });
+      });
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const errorId = newId('err', clock.now());
+      log.error({ err: error, job: held.job.id, run: held.run.id, error_id: errorId }, 'cron.run_broke');
+      return this.#finish(held, { state: 'failed', error: `something went wrong on the gateway’s side (${errorId})` });
+    }
+  }
+
+  async #script({ job, cutOff }: HeldRun, agent: CronAgent, ended: AbortSignal): Promise<ScriptResult | 'unfinished' | undefined> {
+    if (job.script === undefined) return undefined;
+    // What was cut off may have had its effect: it is not run again by itself.
+    if (cutOff) return cutOffScript;
+    const { clock, childEnvironment, options } = this.#deps;
+    const result = await runScript(job.script, {
+      folder: join(agent.home, 'scripts'),
+      env: { ...childEnvironment(), HERMES_CRON_JOB_ID: job.id, HERMES_CRON_JOB_NAME: job.name },
+      timeoutMs: options().script_timeout * 1000,
+      clock,
+      signal: AbortSignal.any([this.#killScripts.signal, ended]),
+    });
+    return result.end === 'interrupted' ? 'unfinished' : result;
+  }
+
+  async #finish({ claim, run }: HeldRun, result: RunResult): Promise<false> {
+    await this.#deps.store.write(async (tx) => {
+      await holdLane(tx, claim, leaseMs);
+      await settleRun(tx, this.#deps, run.id, result);
+    });
+    this.#held.get(run.id)?.ended.abort();
+    return false;
+  }
+
+  async #untilEnded(ended: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([ended, this.#stop.signal]);
+    if (!either.aborted) await new Promise<void>((resolve) => either.addEventListener('abort', () => resolve(), { once: true }));
+  }
+
+  /** Signs of life for the runs under way, ends whose notification was missed, and what is too old to be kept. */
+  async #watchLoop(): Promise<void> {
+    const { store, clock, owner, log } = this.#deps;
+    let [extendedMs, prunedMs] = [clock.now(), clock.now()];
+    while (await slept(clock, lookEveryMs, this.#stop.signal)) {
+      try {
+        for (const id of await store.read((db) => endedAmong(db, [...this.#held.keys()]))) this.#held.get(id)?.ended.abort();
+        if (clock.now() - extendedMs >= leaseMs / 3) {
+          extendedMs = clock.now();
+          const lanes = [...this.#held.values()].map(({ claim }) => claim.lane);
+          if (lanes.length > 0) await store.write((tx) => extendLanes(tx, { owner, lanes, leaseMs }));
+        }
+        if (clock.now() - prunedMs >= pruneEveryMs) {
+          prunedMs = clock.now();
+          await pruneRuns(store, { keepDays: this.#deps.options().keep_days, signal: this.#stop.signal });
+        }
+      } catch (error) {
+        log.error({ err: error }, 'cron.watch_failed');
+      }
+    }
+  }
+}
