@@ -71,7 +71,7 @@ describe('control never waits', { concurrency: true }, () => {
     await using world = await newWorld({ display: { busy_input_mode: 'interrupt', busy_ack_enabled: false, streaming: false } });
     await using inside = await startInside(world);
     world.telegram.fail({ what: 'download', fault: { type: 'delay', ms: 500 } });
-    await world.say('', { media: { kind: 'photo', bytes: new Uint8Array([1, 2, 3]), name: 'a.jpg', mime: 'image/jpeg' } });
+    await world.say('', { media: { kind: 'photo', bytes: new Uint8Array([0xff, 0xd8, 0xff]), name: 'a.jpg', mime: 'image/jpeg' } });
     await until(() => world.telegram.log.some((call) => call.method === 'getFile'), 'the file to be asked for');
     await world.say('what is this?');
     await until(() => world.shown().length === 1, 'an answer');

@@ -7,6 +7,8 @@ import { endedAmong } from '../store/cron-runs.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
 import { extendLanes, holdLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
+import { persist } from '../store/persist.ts';
+import type { Writing } from '../store/store.ts';
 import type { CronAgent, CronDeps } from './deps.ts';
 import { fireJob } from './fire-job.ts';
 import { pruneRuns } from './prune-runs.ts';
@@ -23,6 +25,7 @@ const leaseMs = 60_000;
 const lookEveryMs = 5_000;
 /** Somebody else is at what is due, or the store is in trouble. */
 const restMs = 250;
+const retryMs = 5_000;
 const batch = 256;
 const pruneEveryMs = 3_600_000;
 
@@ -136,18 +139,21 @@ export class CronRunner {
       if (taken.type === 'answering' || (await this.#begin(taken, ended.signal))) await this.#untilEnded(ended.signal);
       // Not ended yet: this process stops, and whoever starts next goes on.
       await store.write((tx) => releaseLane(tx, taken.claim, { more: !ended.signal.aborted }));
+      return undefined;
     } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'lane_lost') throw error;
-      log.warn({ run: runId }, 'cron.lane_lost');
+      if (!(error instanceof StoreError)) throw error;
+      log.warn({ err: error, run: runId }, 'cron.run_put_down');
+      if (error.code === 'lane_lost') return undefined;
+      await store.write((tx) => releaseLane(tx, taken.claim, { more: true, readyInMs: retryMs }));
+      return retryMs;
     } finally {
       this.#held.delete(runId);
     }
-    return undefined;
   }
 
   /** Does what comes before the agent is asked, and asks it. False when that has ended the run, or the process has to end first. */
   async #begin(held: HeldRun, ended: AbortSignal): Promise<boolean> {
-    const { store, log, clock } = this.#deps;
+    const { log, clock } = this.#deps;
     try {
       const agent = await this.#deps.agent(held.job.agent);
       if (agent === undefined) return await this.#finish(held, { state: 'failed', error: `there is no agent ${held.job.agent} any more` });
@@ -155,10 +161,7 @@ export class CronRunner {
       if (script === 'unfinished') return false;
       if (held.job.noAgent === true) return await this.#finish(held, resultOfScript(script ?? { end: 'not_started', problem: 'the job has no script' }));
       if (script?.end === 'exited' && script.exitCode === 0 && !wakesAgent(script.stdout)) return await this.#finish(held, { state: 'silent', output: script.stdout });
-      return await store.write(async (tx) => {
-        await holdLane(tx, held.claim, leaseMs);
-        return askAgent(tx, held, { agent, script, nowMs: clock.now() });
-      });
+      return await this.#write(held.claim, (tx) => askAgent(tx, held, { agent, script, nowMs: clock.now() }));
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const errorId = newId('err', clock.now());
@@ -183,12 +186,19 @@ export class CronRunner {
   }
 
   async #finish({ claim, run }: HeldRun, result: RunResult): Promise<false> {
-    await this.#deps.store.write(async (tx) => {
-      await holdLane(tx, claim, leaseMs);
-      await settleRun(tx, this.#deps, run.id, result);
-    });
+    await this.#write(claim, (tx) => settleRun(tx, this.#deps, run.id, result));
     this.#held.get(run.id)?.ended.abort();
     return false;
+  }
+
+  /** What a script has found out is not thrown away because the disk is full for a moment. */
+  #write<T>(claim: Claim, work: (tx: Writing) => Promise<T>): Promise<T> {
+    const { store, clock, log } = this.#deps;
+    const once = async (tx: Writing): Promise<T> => {
+      await holdLane(tx, claim, leaseMs);
+      return work(tx);
+    };
+    return persist(() => store.write(once), { clock, log: log.child({ lane: claim.lane }), signal: this.#killScripts.signal });
   }
 
   async #untilEnded(ended: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@ import { withoutMediaTags } from './media-directives.ts';
 import { mayBecomeSilent } from './silence.ts';
 
 /** Shown behind a text that still grows. */
-const cursor = ' ▉';
+export const cursor = ' ▉';
 /** Less than this is not worth a message of its own yet. */
 const leastCharacters = 4;
 const callTimeoutMs = 10_000;

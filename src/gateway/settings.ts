@@ -3,6 +3,7 @@ import { memorySection } from '../agent/memory/options.ts';
 import { auxiliarySection, fallbackSection, modelSection } from '../agent/models/options.ts';
 import { clarifySection } from '../agent/tools/clarify.ts';
 import { filesSection } from '../agent/tools/files/options.ts';
+import { delegationSection } from '../agent/tools/delegation/options.ts';
 import { mcpSection } from '../agent/tools/mcp/options.ts';
 import { skillsSection } from '../agent/tools/skills/options.ts';
 import { terminalSection } from '../agent/tools/terminal/options.ts';
@@ -15,6 +16,7 @@ import { defineSection } from '../config/section.ts';
 import type { SectionValues } from '../config/section.ts';
 import { quickCommandsSection } from '../commands/settings.ts';
 import { routingSections } from '../routing/options.ts';
+import { channelsSection } from '../delivery/channel-options.ts';
 import { displaySection } from '../delivery/display.ts';
 import { compressionSection } from '../sessions/compression/options.ts';
 import { agentSection, sessionSections } from '../sessions/options.ts';
@@ -50,6 +52,7 @@ export const gatewaySections = [
   mcpSection,
   skillsSection,
   clarifySection,
+  delegationSection,
   memorySection,
   compressionSection,
   ...routingSections,
@@ -57,6 +60,7 @@ export const gatewaySections = [
   botLoopGuardSection,
   quickCommandsSection,
   displaySection,
+  channelsSection,
   ...sessionSections,
   storeSection,
 ] as const;

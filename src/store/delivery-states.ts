@@ -20,3 +20,9 @@ export const deliveryStates = async (db: Reading, keys: readonly string[]): Prom
     return row === undefined ? [] : [{ key, state: row.state, messageIds: row.message_ids === null ? [] : (JSON.parse(row.message_ids) as string[]), error: row.error }];
   });
 };
+
+/** Whether a gateway holds the account's connection right now. */
+export const isServed = async (db: Reading, account: string): Promise<boolean> => {
+  const row = await db.q.selectFrom('accounts').select('account').where('account', '=', account).where('owner', 'is not', null).where('lease_until', '>=', db.now).executeTakeFirst();
+  return row !== undefined;
+};

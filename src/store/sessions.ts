@@ -56,6 +56,8 @@ export interface ContextFacts {
 export interface SessionSettings {
   readonly busyMode?: 'interrupt' | 'queue' | 'steer';
   readonly model?: string;
+  /** Only these toolsets, of those that there are. */
+  readonly toolsets?: readonly string[];
   /** The name of a way of speaking. */
   readonly personality?: string;
   /** Whether the line with facts stands under answers. */

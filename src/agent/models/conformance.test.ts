@@ -200,9 +200,10 @@ for (const wire of Object.keys(scripts) as Wire['name'][]) {
     test('an image goes with the message it came with; a model that cannot see is told its name', async () => {
       const mediaFolder = await mkdtemp(join(tmpdir(), 'hermes-seen-'));
       try {
-        await writeFile(join(mediaFolder, 'cat.png'), 'a picture of a cat');
+        const picture = Buffer.from('\u0089PNG of a cat', 'latin1');
+        await writeFile(join(mediaFolder, 'cat.png'), picture);
         const messages: TranscriptMessage[] = [{ role: 'user', content: 'look', attachments: [{ kind: 'photo', mime: 'image/png', name: 'cat.png', path: 'cat.png' }] }];
-        const base64 = Buffer.from('a picture of a cat').toString('base64');
+        const base64 = picture.toString('base64');
         simulator.next(answers(script, { text: 'A cat.' }), status(400, script.error('invalid_request_error', 'This model does not support image input')), answers(script, { text: 'I see nothing.' }), answers(script, { text: 'Still not.' }));
         const model = provider({ mediaFolder });
         const from = simulator.requests.length;

@@ -1,11 +1,10 @@
-import { fstatSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { nearest } from '../../config/nearest.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { Terminal } from '../environment.ts';
 import { json } from '../environment.ts';
+import { readPipedInput } from '../piped-input.ts';
 import type { WindowWish } from './window.ts';
 
 interface ChatFlags extends WindowWish {
@@ -24,16 +23,9 @@ Examples:
   hermes -q "what time is it?"         print only the answer
   git diff | hermes -q "review this"   ask about what comes through the pipe`;
 
-/** Whether something is piped or redirected into us, which is then the question or belongs to it. */
-const hasPipedInput = (): boolean => {
-  if (process.stdin.isTTY) return false;
-  const facts = fstatSync(0);
-  return facts.isFIFO() || facts.isFile() || facts.isSocket();
-};
-
 const questionOf = async (flags: ChatFlags): Promise<string | undefined> => {
   if (flags.query === undefined && (process.stdin.isTTY || flags.plain === true)) return undefined;
-  const piped = hasPipedInput() ? (await readAll(process.stdin)).trimEnd() : '';
+  const piped = await readPipedInput();
   const question = [flags.query ?? '', piped].filter((part) => part.trim() !== '').join('\n\n');
   if (question === '') throw new ConfigError('There is no question. Give one with -q, pipe one in, or start hermes in a terminal.');
   return question;

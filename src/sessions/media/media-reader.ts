@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isModelImage } from '../../agent/models/load-images.ts';
 import type { Models } from '../../agent/models/models.ts';
@@ -70,8 +69,7 @@ const readRecording = async (deps: MediaReaderDeps, file: SentFile, own: { reado
 
 const readOther = async (deps: MediaReaderDeps, file: SentFile): Promise<ReadFile> => {
   const attachment = await file.fetch();
-  const { size } = await stat(join(deps.folder, attachment.path));
-  const note = unseenImage(file.media, size);
+  const note = await unseenImage(deps.folder, attachment);
   return { attachment, ...(note !== undefined && { note }) };
 };
 

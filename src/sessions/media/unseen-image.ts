@@ -1,11 +1,13 @@
-import { imageLimits, isModelImage } from '../../agent/models/load-images.ts';
-import { sizeWords, fileWords } from './file-words.ts';
-import type { MediaRef } from '../../core/message.ts';
+import { imageLimits, isModelImage, readImage } from '../../agent/models/load-images.ts';
+import type { Attachment } from '../../core/transcript.ts';
+import { fileWords, sizeWords } from './file-words.ts';
 
-/** What is to be said of an image that no model will be shown; undefined for every other file. */
-export const unseenImage = (media: MediaRef, sizeBytes: number): string | undefined => {
-  if (!media.mime.startsWith('image/')) return undefined;
-  if (!isModelImage(media.mime)) return `[Models cannot look at the ${fileWords(media)}: its format is ${media.mime}.]`;
-  if (sizeBytes <= imageLimits.eachBytes) return undefined;
-  return `[The ${fileWords(media)} is too large to look at: it has ${sizeWords(sizeBytes)}, and a model is shown ${sizeWords(imageLimits.eachBytes)} at most.]`;
+/** What is to be said of an image that no model can be shown; undefined for every other file. */
+export const unseenImage = async (folder: string, attachment: Attachment): Promise<string | undefined> => {
+  if (!attachment.mime.startsWith('image/')) return undefined;
+  const what = fileWords(attachment);
+  if (!isModelImage(attachment.mime)) return `[Models cannot look at the ${what}: its format is ${attachment.mime}.]`;
+  const image = await readImage(folder, attachment.path);
+  if (typeof image !== 'string') return undefined;
+  return image === 'too_large' ? `[The ${what} is too large to look at: a model is shown ${sizeWords(imageLimits.eachBytes)} at most.]` : `[The ${what} cannot be looked at: the file is broken.]`;
 };

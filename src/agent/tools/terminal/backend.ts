@@ -36,6 +36,7 @@ export interface BackendDeps {
 }
 
 const local = async (path: string): Promise<Backend> => {
+  if (process.platform === 'win32') throw new ConfigError('terminal: commands cannot be run on Windows itself. Run the gateway in WSL, or turn the terminal off.');
   const bash = await findProgram('bash', path);
   const shell = bash ?? (await findProgram('sh', path));
   if (shell === undefined) throw new ConfigError('terminal: neither bash nor sh was found in PATH. Install one of them, or turn the terminal off.');

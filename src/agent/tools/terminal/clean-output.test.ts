@@ -49,7 +49,7 @@ test('any text is one word for a shell', () => {
 });
 
 test('the start of a process is found behind any name', () => {
-  const rest = Array.from({ length: 18 }, (_, i) => String(i)).join(' ');
-  assert.deepEqual(parseStat(`12 (a) b (c)) S ${rest} 987654 1 2`), { state: 'S', start: '987654' });
+  const rest = Array.from({ length: 16 }, (_, i) => String(i)).join(' ');
+  assert.deepEqual(parseStat(`12 (a) b (c)) S 7 8 ${rest} 987654 1 2`), { state: 'S', parent: 7, group: 8, start: '987654' });
   assert.equal(parseStat(''), undefined);
 });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { slept } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { groupsBelow } from './process-start.ts';
 import type { Launch } from './sandbox.ts';
 
-/** Sends a signal to a process and all that it has started; false when nothing of it is left. */
-export const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+/** Sends a signal to a group of processes; false when nothing of it is left. */
+const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     process.kill(-pid, signal);
     return true;
@@ -18,7 +18,7 @@ export const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean =>
 };
 
 /** How long a process has to end by itself. */
-export const graceMs = 2000;
+const graceMs = 2000;
 const lookEveryMs = 25;
 
 const cleanUp = (cleanup: NonNullable<Launch['cleanup']>): Promise<void> =>
@@ -29,15 +29,16 @@ const cleanUp = (cleanup: NonNullable<Launch['cleanup']>): Promise<void> =>
     child.once('exit', () => resolve());
   });
 
-/** Ends a process and all that it has started: first asked, then forced. */
+/** Ends a process and all that it has started, also what has left its group for a terminal of its own: first asked, then forced. */
 export const endGroup = async (pid: number, options: { readonly clock: Clock; readonly cleanup?: Launch['cleanup'] }): Promise<void> => {
   const { clock, cleanup } = options;
+  const groups = await groupsBelow(pid);
   const untilMs = clock.now() + graceMs;
-  let alive = signalGroup(pid, 'SIGTERM');
-  while (alive && clock.now() < untilMs) {
-    await slept(clock, lookEveryMs, new AbortController().signal);
-    alive = signalGroup(pid, 0);
+  let alive = groups.filter((group) => signalGroup(group, 'SIGTERM'));
+  while (alive.length > 0 && clock.now() < untilMs) {
+    await clock.sleep(lookEveryMs);
+    alive = alive.filter((group) => signalGroup(group, 0));
   }
-  if (alive) signalGroup(pid, 'SIGKILL');
+  for (const group of alive) signalGroup(group, 'SIGKILL');
   if (cleanup !== undefined) await cleanUp(cleanup);
 };

@@ -122,7 +122,7 @@ test('a line that is watched for is told while the process runs, whole lines onl
   let looks = 0;
   const clock: Clock = { ...quick, sleep: (ms, signal) => ((looks += 1), quick.sleep(ms, signal)) };
   const bench = await newBench(t, { processes: { clock } });
-  const { session_id } = await bench.run({ command: `printf 'server REA'; ${patient}printf 'DY on 80\\nn%s\\n' oise; while [ ! -e end ]; do sleep 0.01; done; echo READY again`, background: true, watch_patterns: ['READY', 'ERROR'] });
+  const { session_id } = await bench.run({ command: `printf 'server REA'; ${patient}printf 'DY on 80 for gateway-secret-1\\nn%s\\n' oise; while [ ! -e end ]; do sleep 0.01; done; echo READY again`, background: true, watch_patterns: ['READY', 'ERROR'] });
   await until(async () => (await bench.ask({ action: 'log', session_id })).output === 'server REA');
   const before = looks;
   await until(() => looks > before + 3);
@@ -130,7 +130,7 @@ test('a line that is watched for is told while the process runs, whole lines onl
   await until(() => bench.notices.length > 0);
   assert.equal(bench.notices[0]?.key, `process:${session_id}:watch:1`);
   assert.match(bench.notices[0]?.text ?? '', /wrote what you are watching for[\s\S]*server READY on 80/);
-  assert.ok(!bench.notices[0]?.text.includes('noise'));
+  assert.ok(!bench.notices[0]?.text.includes('noise') && !bench.notices[0]?.text.includes('gateway-secret-1'));
   await writeFile(join(bench.folder, 'end'), '');
   await bench.ask({ action: 'wait', session_id });
   // The second is too soon after the first, and the end was not asked for.
@@ -313,6 +313,16 @@ test('what has ended is forgotten after half an hour, with its files', async (t)
     return bench.processes.of('s1').length === 0 && (await bench.store.read((db) => processesOf(db, 'here'))).length === 0;
   });
   assert.deepEqual(await readdir(join(bench.folder, 'processes')), []);
+});
+
+test('files that belong to no known process are removed at the start, and others are left alone', async (t) => {
+  const bench = await newBench(t);
+  const { session_id } = await bench.run({ command: patient, background: true });
+  await bench.processes.stop();
+  const folder = join(bench.folder, 'processes');
+  for (const name of ['proc_000000000000.log', 'proc_000000000000.exit', 'notes.txt']) await writeFile(join(folder, name), '');
+  await bench.processes.start();
+  assert.deepEqual((await readdir(folder)).toSorted(), ['notes.txt', `${session_id}.log`]);
 });
 
 test('no more than 64 run at a time', async (t) => {

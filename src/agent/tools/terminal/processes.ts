@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { slept } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -77,6 +77,7 @@ export class Processes {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     this.#stopping = new AbortController();
     for (const stored of await store.read((db) => processesOf(db, owner))) await this.#adopt(stored);
+    await this.#sweep();
     this.#watching = this.#watch(this.#stopping.signal);
   }
 
@@ -210,6 +211,13 @@ export class Processes {
     await this.#end(found, code ?? null, stored.state === 'starting' && code === undefined ? 'lost' : 'ended');
   }
 
+  /** Files of processes that nobody knows any more. */
+  async #sweep(): Promise<void> {
+    const { folder } = this.#deps;
+    const strange = (await readdir(folder)).filter((name) => name.startsWith('proc_') && !this.#all.has(name.split('.', 1)[0] ?? ''));
+    for (const name of strange) await rm(join(folder, name), { force: true });
+  }
+
   async #end(process: BackgroundProcess, exitCode: number | null, state: 'ended' | 'lost'): Promise<void> {
     if (process.end !== undefined) return;
     process.end = { exitCode, atMs: this.#deps.clock.now(), state };
@@ -250,6 +258,7 @@ export class Processes {
       await scanOutput(process, {
         clock,
         breaker: this.#breaker,
+        redact,
         tell: (key, text) => notify({ sessionId: process.sessionId, key, text: redact(text) }),
         keep: (watch, notifyAtEnd) => store.write((tx) => changeProcess(tx, process.id, { watch: watch === undefined ? null : JSON.stringify(watch), notify: notifyAtEnd })),
       });

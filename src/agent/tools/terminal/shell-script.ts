@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** Runs a command as it stands, both outputs in one, and says at the end in which folder it has come to stand. */
-const script = `command=$1 mark=$2; shift 2; trap 'printf "\\n%s%s\\n" "$mark" "$PWD"' EXIT; exec 2>&1; eval "$command"`;
+const script = `__hermes_command=$1 __hermes_mark=$2; shift 2; trap 'printf "\\n%s%s\\n" "$__hermes_mark" "$PWD"' EXIT; exec 2>&1; eval "$__hermes_command"`;
 
 export interface ShellScript {
   readonly program: readonly [string, ...string[]];

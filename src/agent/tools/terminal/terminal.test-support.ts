@@ -17,6 +17,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Tool, ToolContext } from '../contract.ts';
 import { toolSet } from '../tool-set.ts';
 import { openBackend } from './backend.ts';
+import type { Backend } from './backend.ts';
 import { terminalSection } from './options.ts';
 import { Processes } from './processes.ts';
 import type { ProcessNotice, ProcessesDeps } from './processes.ts';
@@ -80,6 +81,7 @@ export interface Bench {
   readonly folder: string;
   readonly store: Store;
   readonly processes: Processes;
+  readonly backend: Backend;
   readonly notices: ProcessNotice[];
   readonly withdrawn: string[];
   readonly terminal: Tool;
@@ -141,5 +143,5 @@ export const newBench = async (test: Test, facts: { readonly settings?: Approval
     JSON.parse((await tools.get(name)?.run(args, context, signal)) ?? '{}') as Answered;
   const [terminal, process_] = ['terminal', 'process'].map((name) => tools.get(name));
   if (terminal === undefined || process_ === undefined) throw new Error('a tool is missing');
-  return { folder, store, processes, notices, withdrawn, terminal, process: process_, cleanup, run: call('terminal'), ask: call('process') };
+  return { folder, store, processes, backend, notices, withdrawn, terminal, process: process_, cleanup, run: call('terminal'), ask: call('process') };
 };

@@ -195,6 +195,23 @@ test('a program at a terminal sees one', async (t) => {
   assert.equal((await run({ command: 'test -t 1 && echo terminal || echo none' })).output, 'none\n');
 });
 
+test('what runs at a terminal of its own is ended too, even when it does not want to', { skip: process.platform === 'linux' ? false : 'only Linux shows who started whom' }, async (t) => {
+  const { run, folder, backend } = await newBench(t);
+  if (backend.terminal === undefined) {
+    t.skip('there is no `script` of util-linux');
+    return;
+  }
+  await writeFile(join(folder, 'stubborn.sh'), "trap '' TERM INT HUP\necho $$ > pid\nwhile :; do sleep 0.05; done\n");
+  const abort = new AbortController();
+  const clock = manualClock();
+  const running = run({ command: 'sh stubborn.sh', pty: true }, fakeContext({ clock }), abort.signal);
+  const pid = (): Promise<number> => pidIn(folder);
+  await until(async () => (await pid()) > 0);
+  abort.abort();
+  assert.equal((await settled(running, clock)).exit_code, 130);
+  await until(async () => (await processStart(await pid())) === undefined);
+});
+
 test('a turn is told that a long command is alive', async (t) => {
   const { run } = await newBench(t);
   let nowMs = 0;

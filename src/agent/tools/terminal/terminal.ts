@@ -122,11 +122,12 @@ const inForeground = async (deps: TerminalDeps, input: Args, at: { context: Tool
 
 /** What the model hears about being told later. */
 const promises = (input: Args, context: ToolContext, id: string): Readonly<Record<string, unknown>> => {
-  const wantsWord = input.notify_on_complete === true || (input.watch_patterns?.length ?? 0) > 0;
-  if (wantsWord && !context.asyncDelivery) return { notify_unsupported: `Nothing can be reported here after the turn has ended, so you will not be told. Look for yourself before you answer: ${pollHint(id)}, or action="wait".` };
-  if (!wantsWord) return { hint: `You will not be told when it ends. Look with ${pollHint(id)}.` };
-  const both = input.notify_on_complete === true && (input.watch_patterns?.length ?? 0) > 0;
-  return { notify_on_complete: input.notify_on_complete === true ? true : undefined, watch_patterns: both || input.notify_on_complete === true ? undefined : input.watch_patterns, note: both ? 'watch_patterns was left out: it does not go together with notify_on_complete.' : undefined };
+  const watches = (input.watch_patterns?.length ?? 0) > 0;
+  const notifies = input.notify_on_complete === true;
+  if (!notifies && !watches) return { hint: `You will not be told when it ends. Look with ${pollHint(id)}.` };
+  if (!context.asyncDelivery) return { notify_unsupported: `Nothing can be reported here after the turn has ended, so you will not be told. Look for yourself before you answer: ${pollHint(id)}, or action="wait".` };
+  if (!notifies) return { watch_patterns: input.watch_patterns };
+  return { notify_on_complete: true, note: watches ? 'watch_patterns was left out: it does not go together with notify_on_complete.' : undefined };
 };
 
 const inBackground = async (deps: TerminalDeps, input: Args, at: { context: ToolContext; signal: AbortSignal }): Promise<string> => {

@@ -30,6 +30,7 @@ const maxLineBytes = 64 * 1024;
 export interface ScanDeps {
   readonly clock: Clock;
   readonly breaker: { allows(nowMs: number): boolean };
+  redact(text: string): string;
   tell(key: string, text: string): Promise<void>;
   /** `notifyAtEnd` is set when the watch has given way to that. */
   keep(watch: Watch | undefined, notifyAtEnd: boolean): Promise<void>;
@@ -57,7 +58,7 @@ export const scanOutput = async (process: BackgroundProcess, deps: ScanDeps): Pr
     return;
   }
   const over = verdict.type === 'end' || verdict.last;
-  const text = verdict.type === 'end' ? unwatchedNotice({ id, command }) : matchNotice({ id, command, lines: hits, last: verdict.last });
+  const text = verdict.type === 'end' ? unwatchedNotice({ id, command }) : matchNotice({ id, command, lines: hits.map((line) => deps.redact(line)), last: verdict.last });
   await deps.tell(`process:${id}:watch:${verdict.counts.hits}`, text);
   process.watch = over ? undefined : { ...watch, scannedBytes: next, counts: verdict.counts };
   if (over && process.end === undefined) process.notify = true;
