@@ -14,6 +14,7 @@ import { Exit } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { explainCommand } from './explain.ts';
 import { loginCommand } from './login.ts';
+import { mcpCommand } from './mcp.ts';
 import { pairingCommand } from './pairing.ts';
 import { sendCommand } from './send.ts';
 import { sessionsCommand } from './sessions.ts';
@@ -47,7 +48,7 @@ export const program = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes setup            a model, a messenger and yourself, in a few questions\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), sendCommand(terminal), channelsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), acpCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
+  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), sendCommand(terminal), channelsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
   return all;

@@ -1,4 +1,5 @@
 import type { Skill } from '../agent/tools/skills/load-skills.ts';
+import type { Prepared } from '../delivery/prepare-text.ts';
 import type { ResolveDeps } from '../delivery/resolve-target.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -14,13 +15,12 @@ export interface CronAgent {
   redact(text: string): string;
 }
 
-/** Where results go. */
-export interface SettleDeps {
-  readonly resolve: ResolveDeps;
+export interface CronDeps {
+  /** Finds the places that results go to. */
+  readonly targets: ResolveDeps;
+  /** A result as it goes out to an account, with the files of the agent that it names. */
+  prepare(text: string, to: { readonly account: string; readonly agent: string }, signal: AbortSignal): Promise<Prepared>;
   options(): CronOptions;
-}
-
-export interface CronDeps extends SettleDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,10 +1,8 @@
 import type { Target } from '../core/message.ts';
 import { sessionKey } from '../core/session-key.ts';
 import type { CronJob } from '../store/cron-jobs.ts';
+import { cronAccount } from '../store/cron-runs.ts';
 import type { CronRun } from '../store/cron-runs.ts';
-
-/** Where runs take place: no account of anybody, so that nothing can be sent there. */
-export const cronAccount = 'cron';
 
 export const cronTarget = (job: Pick<CronJob, 'id'>): Target => ({ account: cronAccount, chatId: job.id, chatType: 'dm' });
 

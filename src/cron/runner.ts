@@ -3,19 +3,20 @@ import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { slept } from '../lib/clock.ts';
 import { dueJobs, setJobState } from '../store/cron-jobs.ts';
-import { endedAmong } from '../store/cron-runs.ts';
+import { answeredAmong, findRun } from '../store/cron-runs.ts';
+import type { RunResult } from '../store/cron-runs.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
 import { extendLanes, holdLane, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
 import { persist } from '../store/persist.ts';
 import type { Writing } from '../store/store.ts';
 import type { CronAgent, CronDeps } from './deps.ts';
+import { finishRun, prepareResult } from './finish-run.ts';
 import { fireJob } from './fire-job.ts';
 import { pruneRuns } from './prune-runs.ts';
 import { runScript } from './run-script.ts';
 import type { ScriptResult } from './run-script.ts';
-import { resultOfText, settleRun } from './settle-run.ts';
-import type { RunResult } from './settle-run.ts';
+import { resultOfText } from './settle-turn.ts';
 import { askAgent, takeRun } from './take-run.ts';
 import type { HeldRun } from './take-run.ts';
 import { wakesAgent } from './wake-gate.ts';
@@ -30,6 +31,12 @@ const batch = 256;
 const pruneEveryMs = 3_600_000;
 
 const cutOffScript: ScriptResult = { end: 'interrupted', stdout: '', stderr: '' };
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 /** The result of a job that asks nobody. */
 const resultOfScript = (script: ScriptResult): RunResult => {
@@ -54,8 +61,8 @@ export class CronRunner {
   readonly #scheduler: LaneScheduler;
   readonly #stop = new AbortController();
   readonly #killScripts = new AbortController();
-  /** Runs under way here, each with what ends the wait for it. */
-  readonly #held = new Map<number, { readonly claim: Claim; readonly ended: AbortController }>();
+  /** Runs under way here, each with what wakes whoever waits for it. */
+  readonly #held = new Map<number, { readonly claim: Claim; readonly woken: AbortController }>();
   readonly #subscriptions: Disposable[] = [];
   #changed = new AbortController();
   #loops: readonly Promise<void>[] = [];
@@ -93,7 +100,7 @@ export class CronRunner {
 
   #onNotice(payload: string): void {
     const [what, id] = payload.split(':');
-    if (what === 'ended') this.#held.get(Number(id))?.ended.abort();
+    if (what === 'run') this.#held.get(Number(id))?.woken.abort();
     else this.#changed.abort();
   }
 
@@ -130,47 +137,58 @@ export class CronRunner {
 
   async #work(lane: string): Promise<number | undefined> {
     const { store, owner, log } = this.#deps;
-    const taken = await store.write((tx) => takeRun(tx, this.#deps, { lane, owner, leaseMs }));
-    if (taken.type === 'wait') return taken.ms;
-    const runId = taken.type === 'run' ? taken.run.id : taken.runId;
-    const ended = new AbortController();
-    this.#held.set(runId, { claim: taken.claim, ended });
+    const held = await store.write((tx) => takeRun(tx, this.#deps, { lane, owner, leaseMs }));
+    if (held.type === 'wait') return held.ms;
+    const woken = new AbortController();
+    this.#held.set(held.run.id, { claim: held.claim, woken });
     try {
-      if (taken.type === 'answering' || (await this.#begin(taken, ended.signal))) await this.#untilEnded(ended.signal);
-      // Not ended yet: this process stops, and whoever starts next goes on.
-      await store.write((tx) => releaseLane(tx, taken.claim, { more: !ended.signal.aborted }));
+      const result = await this.#result(held, woken.signal);
+      // Without one this process stops, and whoever starts next goes on; or somebody has ended the run.
+      if (result !== undefined) await this.#finish(held, result);
+      await store.write((tx) => releaseLane(tx, held.claim, { more: result === undefined }));
       return undefined;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      log.warn({ err: error, run: runId }, 'cron.run_put_down');
+      log.warn({ err: error, run: held.run.id }, 'cron.run_put_down');
       if (error.code === 'lane_lost') return undefined;
-      await store.write((tx) => releaseLane(tx, taken.claim, { more: true, readyInMs: retryMs }));
+      await store.write((tx) => releaseLane(tx, held.claim, { more: true, readyInMs: retryMs }));
       return retryMs;
     } finally {
-      this.#held.delete(runId);
+      this.#held.delete(held.run.id);
     }
   }
 
-  /** Does what comes before the agent is asked, and asks it. False when that has ended the run, or the process has to end first. */
-  async #begin(held: HeldRun, ended: AbortSignal): Promise<boolean> {
-    const { log, clock } = this.#deps;
+  /** How the run went; undefined when it is not over, or was ended by somebody. */
+  async #result(held: HeldRun, woken: AbortSignal): Promise<RunResult | undefined> {
+    const { store, clock, log } = this.#deps;
+    if (held.run.result !== null) return held.run.result;
     try {
-      const agent = await this.#deps.agent(held.job.agent);
-      if (agent === undefined) return await this.#finish(held, { state: 'failed', error: `there is no agent ${held.job.agent} any more` });
-      const script = await this.#script(held, agent, ended);
-      if (script === 'unfinished') return false;
-      if (held.job.noAgent === true) return await this.#finish(held, resultOfScript(script ?? { end: 'not_started', problem: 'the job has no script' }));
-      if (script?.end === 'exited' && script.exitCode === 0 && !wakesAgent(script.stdout)) return await this.#finish(held, { state: 'silent', output: script.stdout });
-      return await this.#write(held.claim, (tx) => askAgent(tx, held, { agent, script, nowMs: clock.now() }));
+      const early = held.run.sessionId === null ? await this.#begin(held, woken) : undefined;
+      if (early !== undefined) return early === 'unfinished' ? undefined : early;
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const errorId = newId('err', clock.now());
       log.error({ err: error, job: held.job.id, run: held.run.id, error_id: errorId }, 'cron.run_broke');
-      return this.#finish(held, { state: 'failed', error: `something went wrong on the gateway’s side (${errorId})` });
+      return { state: 'failed', error: `something went wrong on the gateway’s side (${errorId})` };
     }
+    await aborted(AbortSignal.any([woken, this.#stop.signal]));
+    return (await store.read((db) => findRun(db, held.run.id)))?.result ?? undefined;
   }
 
-  async #script({ job, cutOff }: HeldRun, agent: CronAgent, ended: AbortSignal): Promise<ScriptResult | 'unfinished' | undefined> {
+  /** Does what comes before the agent is asked, and asks it; answers the result where that makes one already. */
+  async #begin(held: HeldRun, woken: AbortSignal): Promise<RunResult | 'unfinished' | undefined> {
+    const { job } = held;
+    const agent = await this.#deps.agent(job.agent);
+    if (agent === undefined) return { state: 'failed', error: `there is no agent ${job.agent} any more` };
+    const script = await this.#script(held, agent, woken);
+    if (script === 'unfinished') return script;
+    if (job.noAgent === true) return resultOfScript(script ?? { end: 'not_started', problem: 'the job has no script' });
+    if (script?.end === 'exited' && script.exitCode === 0 && !wakesAgent(script.stdout)) return { state: 'silent', output: script.stdout };
+    const isAsked = await this.#write(held.claim, (tx) => askAgent(tx, held, { agent, script, nowMs: this.#deps.clock.now() }));
+    return isAsked ? undefined : 'unfinished';
+  }
+
+  async #script({ job, cutOff }: HeldRun, agent: CronAgent, woken: AbortSignal): Promise<ScriptResult | 'unfinished' | undefined> {
     if (job.script === undefined) return undefined;
     // What was cut off may have had its effect: it is not run again by itself.
     if (cutOff) return cutOffScript;
@@ -180,18 +198,19 @@ export class CronRunner {
       env: { ...childEnvironment(), HERMES_CRON_JOB_ID: job.id, HERMES_CRON_JOB_NAME: job.name },
       timeoutMs: options().script_timeout * 1000,
       clock,
-      signal: AbortSignal.any([this.#killScripts.signal, ended]),
+      signal: AbortSignal.any([this.#killScripts.signal, woken]),
     });
     return result.end === 'interrupted' ? 'unfinished' : result;
   }
 
-  async #finish({ claim, run }: HeldRun, result: RunResult): Promise<false> {
-    await this.#write(claim, (tx) => settleRun(tx, this.#deps, run.id, result));
-    this.#held.get(run.id)?.ended.abort();
-    return false;
+  async #finish(held: HeldRun, result: RunResult): Promise<void> {
+    const { job, run, claim } = held;
+    const messages = await prepareResult(this.#deps, { job, run, result }, this.#killScripts.signal);
+    await this.#write(claim, (tx) => finishRun(tx, this.#deps, run.id, { result, messages }));
+    this.#deps.log.info({ job: job.id, run: run.id, agent: job.agent, state: result.state, error: result.error, due: new Date(run.dueAtMs).toISOString() }, 'cron.done');
   }
 
-  /** What a script has found out is not thrown away because the disk is full for a moment. */
+  /** What a script or an agent has found out is not thrown away because the disk is full for a moment. */
   #write<T>(claim: Claim, work: (tx: Writing) => Promise<T>): Promise<T> {
     const { store, clock, log } = this.#deps;
     const once = async (tx: Writing): Promise<T> => {
@@ -201,18 +220,13 @@ export class CronRunner {
     return persist(() => store.write(once), { clock, log: log.child({ lane: claim.lane }), signal: this.#killScripts.signal });
   }
 
-  async #untilEnded(ended: AbortSignal): Promise<void> {
-    const either = AbortSignal.any([ended, this.#stop.signal]);
-    if (!either.aborted) await new Promise<void>((resolve) => either.addEventListener('abort', () => resolve(), { once: true }));
-  }
-
   /** Signs of life for the runs under way, ends whose notification was missed, and what is too old to be kept. */
   async #watchLoop(): Promise<void> {
     const { store, clock, owner, log } = this.#deps;
     let [extendedMs, prunedMs] = [clock.now(), clock.now()];
     while (await slept(clock, lookEveryMs, this.#stop.signal)) {
       try {
-        for (const id of await store.read((db) => endedAmong(db, [...this.#held.keys()]))) this.#held.get(id)?.ended.abort();
+        for (const id of await store.read((db) => answeredAmong(db, [...this.#held.keys()]))) this.#held.get(id)?.woken.abort();
         if (clock.now() - extendedMs >= leaseMs / 3) {
           extendedMs = clock.now();
           const lanes = [...this.#held.values()].map(({ claim }) => claim.lane);

@@ -1,20 +1,19 @@
 import type { Target } from '../core/message.ts';
 import { resolveTarget } from '../delivery/resolve-target.ts';
 import { enqueueNotice } from '../sessions/notice.ts';
-import { lockJob } from '../store/cron-jobs.ts';
+import { findJob, lockJob } from '../store/cron-jobs.ts';
 import type { CronJob } from '../store/cron-jobs.ts';
 import { beginRun, findRun, isOpen, lastOutput, runOfLane, setRunSession } from '../store/cron-runs.ts';
 import type { CronRun, DeliveryPlan } from '../store/cron-runs.ts';
-import { findJob } from '../store/cron-jobs.ts';
 import { claimLane, laneWaitMs, releaseLane } from '../store/lanes.ts';
 import type { Claim } from '../store/lanes.ts';
 import { changeSettings, createSession } from '../store/sessions.ts';
 import type { Reading, Writing } from '../store/store.ts';
-import type { CronAgent, SettleDeps } from './deps.ts';
+import type { CronAgent, CronDeps } from './deps.ts';
+import { finishRun } from './finish-run.ts';
 import { cronSessionId, cronSessionKey, cronTarget, cronTitle } from './place.ts';
 import { runPrompt } from './prompt.ts';
 import type { ScriptResult } from './run-script.ts';
-import { settleRun } from './settle-run.ts';
 
 /** A run that is ours to work on. */
 export interface HeldRun {
@@ -26,19 +25,15 @@ export interface HeldRun {
   readonly cutOff: boolean;
 }
 
-export type TakenRun =
-  | HeldRun
-  /** Its agent is at work on it. */
-  | { readonly type: 'answering'; readonly claim: Claim; readonly runId: number }
-  | { readonly type: 'wait'; readonly ms: number | undefined };
+export type TakenRun = HeldRun | { readonly type: 'wait'; readonly ms: number | undefined };
 
-const targetsOf = async (db: Reading, deps: SettleDeps, written: { readonly text: string; readonly origin: Target | undefined }): Promise<{ readonly targets: readonly Target[]; readonly problems: readonly string[] }> => {
-  const { destinations, problems } = await resolveTarget(db, deps.resolve, written);
+const targetsOf = async (db: Reading, deps: CronDeps, written: { readonly text: string; readonly origin: Target | undefined }): Promise<{ readonly targets: readonly Target[]; readonly problems: readonly string[] }> => {
+  const { destinations, problems } = await resolveTarget(db, deps.targets, written);
   return { targets: destinations.flatMap((destination) => (destination.type === 'chat' ? [destination.target] : [])), problems };
 };
 
 /** Where the results of a job go now. */
-export const planDelivery = async (db: Reading, deps: SettleDeps, job: Pick<CronJob, 'deliver' | 'failureDeliver' | 'origin'>): Promise<DeliveryPlan> => {
+export const planDelivery = async (db: Reading, deps: CronDeps, job: Pick<CronJob, 'deliver' | 'failureDeliver' | 'origin'>): Promise<DeliveryPlan> => {
   const origin = job.origin?.target;
   const results = await targetsOf(db, deps, { text: job.deliver, origin });
   const failures = job.failureDeliver === undefined ? results : await targetsOf(db, deps, { text: job.failureDeliver, origin });
@@ -48,17 +43,16 @@ export const planDelivery = async (db: Reading, deps: SettleDeps, job: Pick<Cron
 const nothing: TakenRun = { type: 'wait', ms: undefined };
 
 /** Claims a run's lane and says what is to be done. Where its result goes is decided now and travels with it. */
-export const takeRun = async (tx: Writing, deps: SettleDeps, lane: { readonly lane: string; readonly owner: string; readonly leaseMs: number }): Promise<TakenRun> => {
+export const takeRun = async (tx: Writing, deps: CronDeps, lane: { readonly lane: string; readonly owner: string; readonly leaseMs: number }): Promise<TakenRun> => {
   const claim = await claimLane(tx, lane);
   if (claim === undefined) return { type: 'wait', ms: await laneWaitMs(tx, lane.lane) };
   const run = await findRun(tx, runOfLane(lane.lane));
   const job = run === undefined || !isOpen(run) ? undefined : (await lockJob(tx, run.jobId))?.job;
   if (run === undefined || job === undefined) {
-    if (run !== undefined) await settleRun(tx, deps, run.id, { state: 'stopped' });
+    if (run !== undefined) await finishRun(tx, deps, run.id, { result: { state: 'stopped' }, messages: [] });
     await releaseLane(tx, claim, { more: false });
     return nothing;
   }
-  if (run.sessionId !== null) return { type: 'answering', claim, runId: run.id };
   if (run.plan !== null) return { type: 'run', claim, job, run: { ...run, plan: run.plan }, cutOff: run.scriptAtMs !== null };
   const plan = await planDelivery(tx, deps, job);
   await beginRun(tx, run.id, { plan, script: job.script !== undefined });

@@ -13,7 +13,6 @@ import type { RunningTurn } from '../store/turns.ts';
 import { noUsage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { enqueueText } from '../delivery/compose.ts';
-import type { Outgoing } from '../delivery/compose.ts';
 import type { BusyMode } from './busy-mode.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
@@ -43,10 +42,8 @@ export interface TurnOutcome {
   readonly reason: ExitReason;
   /** The sentence for people when something went wrong. */
   readonly error: string | null;
-  /** The last thing that the agent said. */
+  /** The last thing that the agent said, as it said it. */
   readonly text: string;
-  /** The same as people would see it; absent where they would see nothing. */
-  readonly answer?: Omit<Outgoing, 'key'>;
 }
 
 /** Takes the end of a turn, as part of the transaction that ends it. */

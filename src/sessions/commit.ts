@@ -54,7 +54,7 @@ const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, poli
   // The model's own count is of what stood before its answer.
   const prompt = rowIds[0] === undefined || result.window.promptTokens === undefined ? undefined : { tokens: result.window.promptTokens, throughId: rowIds[0] - 1 };
   const settle = policy.settle?.(turn);
-  if (settle !== undefined) await settle(tx, { reason: result.reason, error: result.error, text: result.messages.at(-1)?.content ?? '', ...(result.answer !== undefined && { answer: result.answer }) });
+  if (settle !== undefined) await settle(tx, { reason: result.reason, error: result.error, text: result.messages.at(-1)?.content ?? '' });
   else if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
   if (result.asked) await withdrawQuestions(tx, turn.id);
   await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });

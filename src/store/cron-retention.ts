@@ -1,3 +1,4 @@
+import { cronAccount } from './cron-runs.ts';
 import { inMs } from './store.ts';
 import type { Writing } from './store.ts';
 
@@ -8,7 +9,7 @@ const sessionsOnlyOfJobs = async (tx: Writing, ids: readonly string[]): Promise<
     .selectFrom('sessions')
     .select('id')
     .where('id', 'in', [...ids])
-    .where('account', '=', 'cron')
+    .where('account', '=', cronAccount)
     .where((eb) => eb.not(eb.exists(eb.selectFrom('bindings').select('session_id').whereRef('bindings.session_id', '=', 'sessions.id'))))
     .execute();
   return rows.map(({ id }) => id);

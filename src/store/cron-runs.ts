@@ -12,6 +12,16 @@ export interface DeliveryPlan {
   readonly problems: readonly string[];
 }
 
+/** How a run went. */
+export interface RunResult {
+  readonly state: Extract<CronRunState, 'ok' | 'silent' | 'failed' | 'timed_out' | 'stopped' | 'interrupted'>;
+  readonly output?: string;
+  /** One sentence for people. */
+  readonly error?: string;
+  /** The turn that it comes from. */
+  readonly turnId?: number;
+}
+
 /** A message that a run has put on its way, by the keys of its parts; or why it could not be. */
 export interface RunDelivery {
   readonly to: string;
@@ -30,6 +40,7 @@ export interface CronRun {
   readonly plan: DeliveryPlan | null;
   readonly sessionId: string | null;
   readonly scriptAtMs: number | null;
+  readonly result: RunResult | null;
   readonly note: string | null;
   readonly output: string | null;
   readonly error: string | null;
@@ -46,6 +57,9 @@ export type RunEnd = Exclude<CronRunState, (typeof open)[number]>;
 
 export const isOpen = ({ state }: Pick<CronRun, 'state'>): boolean => open.some((each) => each === state);
 
+/** Where runs take place: no account of anybody, so that nothing can be sent there. */
+export const cronAccount = 'cron';
+
 /** The lane that a run is worked on in, from its beginning to its end. */
 export const cronLane = (runId: number): string => `cron:${runId}`;
 export const runOfLane = (lane: string): number => Number(lane.slice('cron:'.length));
@@ -61,6 +75,7 @@ const toRun = (row: Selectable<CronRunRow>): CronRun => ({
   plan: row.plan === null ? null : (JSON.parse(row.plan) as DeliveryPlan),
   sessionId: row.session_id,
   scriptAtMs: row.script_at,
+  result: row.result === null ? null : (JSON.parse(row.result) as RunResult),
   note: row.note,
   output: row.output,
   error: row.error,
@@ -95,6 +110,7 @@ export const insertRun = async (tx: Writing, run: NewRun): Promise<number | unde
       plan: null,
       session_id: null,
       script_at: null,
+      result: null,
       note: run.note ?? null,
       output: null,
       error: null,
@@ -139,16 +155,22 @@ export const setRunSession = async (tx: Writing, id: number, sessionId: string):
   await tx.q.updateTable('cron_runs').set({ session_id: sessionId }).where('id', '=', id).execute();
 };
 
-/** False when it has ended already. Whoever waits for its end is told. */
-export const endRun = async (tx: Writing, id: number, end: { state: RunEnd; output?: string; error?: string; deliveries: readonly RunDelivery[] }): Promise<boolean> => {
+/** The agent has answered: whoever works on the run is told, and goes on from here whenever that is. */
+export const keepResult = async (tx: Writing, id: number, result: RunResult): Promise<void> => {
+  await tx.q.updateTable('cron_runs').set({ result: JSON.stringify(result) }).where('id', '=', id).where('state', '=', 'running').where('result', 'is', null).execute();
+  tx.notify('cron', `run:${id}`);
+};
+
+/** False when it has ended already. Whoever works on it is told. */
+export const endRun = async (tx: Writing, id: number, end: Omit<RunResult, 'state' | 'turnId'> & { readonly state: RunEnd; readonly deliveries: readonly RunDelivery[] }): Promise<boolean> => {
   const result = await tx.q
     .updateTable('cron_runs')
-    .set({ state: end.state, output: end.output ?? null, error: end.error ?? null, deliveries: JSON.stringify(end.deliveries), ended_at: tx.now })
+    .set({ state: end.state, result: null, output: end.output ?? null, error: end.error ?? null, deliveries: JSON.stringify(end.deliveries), ended_at: tx.now })
     .where('id', '=', id)
     .where('state', 'in', [...open])
     .executeTakeFirst();
   if (result.numUpdatedRows === 0n) return false;
-  tx.notify('cron', `ended:${id}`);
+  tx.notify('cron', `run:${id}`);
   return true;
 };
 
@@ -160,10 +182,10 @@ export const releaseWaiting = async (tx: Writing, jobId: string): Promise<void> 
   await enqueueLane(tx, { lane: cronLane(row.id), kind: 'cron' });
 };
 
-/** Of these, those that have ended or are gone. */
-export const endedAmong = async (db: Reading, ids: readonly number[]): Promise<readonly number[]> => {
+/** Of these, those whose agent has answered, and those that have ended or are gone. */
+export const answeredAmong = async (db: Reading, ids: readonly number[]): Promise<readonly number[]> => {
   if (ids.length === 0) return [];
-  const rows = await db.q.selectFrom('cron_runs').select('id').where('id', 'in', [...ids]).where('state', 'in', [...open]).execute();
+  const rows = await db.q.selectFrom('cron_runs').select('id').where('id', 'in', [...ids]).where('state', 'in', [...open]).where('result', 'is', null).execute();
   const running = new Set(rows.map(({ id }) => id));
   return ids.filter((id) => !running.has(id));
 };

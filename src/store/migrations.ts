@@ -176,7 +176,7 @@ const fourth: Migration = {
     'create index cron_jobs_agent on cron_jobs (agent, name)',
     `create table cron_runs (
       id ${identity(engine)}, job_id text not null, agent text not null, slot text not null, due_at bigint not null, cause text not null, state text not null, plan text, session_id text, script_at bigint,
-      note text, output text, error text, deliveries text, created_at bigint not null, started_at bigint, ended_at bigint)`,
+      result text, note text, output text, error text, deliveries text, created_at bigint not null, started_at bigint, ended_at bigint)`,
     'create unique index cron_runs_slot on cron_runs (job_id, slot)',
     'create index cron_runs_job on cron_runs (job_id, id)',
     'create index cron_runs_state on cron_runs (state, job_id, id)',

@@ -94,6 +94,8 @@ export interface CronRunRow {
   session_id: string | null;
   /** When its script was started: what has no result after that was cut off. */
   script_at: number | null;
+  /** How it went, as JSON, while that is still to be told to people. */
+  result: string | null;
   note: string | null;
   output: string | null;
   error: string | null;
