@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
 import { openEditor } from './support/editor.ts';
 import type { Editor } from './support/editor.ts';
-import { heldAnswer } from './support/scenes.ts';
+import { streamedAnswer } from './support/scenes.ts';
 import { lastUserText, newWorld, startOutside, until } from './support/whole.ts';
 
 const text = (words: string) => [{ type: 'text' as const, text: words }];
@@ -42,11 +42,14 @@ describe('hermes acp', { concurrency: 2, timeout: 120_000 }, () => {
     await using world = await newWorld();
     await using editor = await openEditor(world);
     const sessionId = await begin(editor);
-    const held = heldAnswer('The first part of it', ' and the rest.');
-    world.model.next(calls({ id: 'c1', name: 'current_time', arguments: '{}' }), held.answer);
+    const growing = streamedAnswer();
+    world.model.next(calls({ id: 'c1', name: 'current_time', arguments: '{}' }), growing.answer);
     const answered = ask(editor, sessionId, 'what time is it?');
+    await until(growing.begun, 'the model to be asked');
+    growing.write('The first part of it');
     await until(() => editor.said(sessionId).includes('The first part'), 'the answer to grow');
-    held.release();
+    growing.write(' and the rest.');
+    growing.end();
     await answered;
     assert.match(editor.said(sessionId), /The first part of it and the rest\.$/);
     const tools = editor.updates.flatMap(({ update }) => (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update' ? [`${update.toolCallId} ${update.status ?? ''}`] : []));
@@ -57,14 +60,15 @@ describe('hermes acp', { concurrency: 2, timeout: 120_000 }, () => {
     await using world = await newWorld();
     await using editor = await openEditor(world);
     const sessionId = await begin(editor);
-    const held = heldAnswer('Well, let me think', ' never said');
-    world.model.next(held.answer);
+    const growing = streamedAnswer();
+    world.model.next(growing.answer);
     const answered = ask(editor, sessionId, 'think');
+    await until(growing.begun, 'the model to be asked');
+    growing.write('Well, let me think');
     await until(() => editor.said(sessionId).includes('let me think'), 'the answer to grow');
     await editor.agent.notify('session/cancel', { sessionId });
     assert.deepEqual(await answered, { stopReason: 'cancelled' });
     assert.deepEqual(await ask(editor, sessionId, 'and now?'), { stopReason: 'end_turn' });
-    held.release();
   });
 
   test('a loaded session is told again from the start, a resumed one is not, and an unknown one is refused', async () => {
@@ -98,5 +102,34 @@ describe('hermes acp', { concurrency: 2, timeout: 120_000 }, () => {
     const sent = JSON.stringify(world.model.requests.at(-1)?.body.messages);
     assert.ok(sent.includes(png), 'the image');
     assert.match(sent, /\[\/work\/project\/a\.ts\]\\n```\\nlet a = 1\\n```\\n\[b\.ts: \/work\/project\/b\.ts\]/);
+  });
+
+  test('an approval is asked by the editor, and its answer is obeyed', async () => {
+    await using world = await newWorld();
+    await using editor = await openEditor(world);
+    const sessionId = await begin(editor);
+    const remove = calls({ id: 'c1', name: 'terminal', arguments: JSON.stringify({ command: 'rm -rf ./nothing-here' }) });
+    for (const kind of ['reject_once', 'allow_once'] as const) {
+      editor.answer(async ({ options }) => ({ outcome: { outcome: 'selected', optionId: options.find((option) => option.kind === kind)?.optionId ?? assert.fail('no such option') } }));
+      world.model.next(remove, says('Done.'));
+      assert.deepEqual(await ask(editor, sessionId, 'clean up'), { stopReason: 'end_turn' });
+      const result = JSON.stringify(world.model.requests.at(-1)?.body.messages.findLast(({ role }) => role === 'tool'));
+      assert.equal(/The person said no/.test(result), kind === 'reject_once', result);
+    }
+    assert.equal(editor.asked.length, 2);
+    assert.match(JSON.stringify(editor.asked[0]?.toolCall.content), /rm -rf \.\/nothing-here/);
+    assert.deepEqual(editor.asked[0]?.options.map(({ kind }) => kind), ['allow_once', 'allow_always', 'allow_always', 'reject_once']);
+  });
+
+  test('a question that wants words ends the prompt, and the next prompt is its answer', async () => {
+    await using world = await newWorld();
+    await using editor = await openEditor(world);
+    const sessionId = await begin(editor);
+    world.model.next(calls({ id: 'c1', name: 'clarify', arguments: JSON.stringify({ question: 'Which city?' }) }), says('Rome it is.'));
+    assert.deepEqual(await ask(editor, sessionId, 'plan a trip'), { stopReason: 'end_turn' });
+    assert.match(editor.said(sessionId), /Which city\?/);
+    assert.deepEqual(await ask(editor, sessionId, 'Rome'), { stopReason: 'end_turn' });
+    assert.match(editor.said(sessionId), /Rome it is\.$/);
+    assert.match(JSON.stringify(world.model.requests.at(-1)?.body.messages.findLast(({ role }) => role === 'tool')), /Rome/);
   });
 });

@@ -103,7 +103,7 @@ describe('commands end to end', { concurrency: true }, () => {
     assert.equal(await ask(world, '/history'), 'You: about bananas\nMe: re: about bananas');
     await ask(world, '/new -y');
     assert.match(await ask(world, '/sessions bananas'), /“re: about bananas”|“about bananas”/);
-    assert.match(await ask(world, '/commands'), /page 1 of 2/);
+    assert.match(await ask(world, '/commands'), /page 1 of \d/);
   });
 
   test('/save sends the conversation as a file', async () => {

@@ -31,6 +31,8 @@ export interface TurnPlace {
   readonly sessionKey?: string;
   /** Whose message is answered; nobody's when the gateway itself began the turn. */
   readonly sender?: Sender;
+  /** Where the turn's answer is sent by itself, when that is not `target`: a job's result. */
+  readonly deliversTo?: Target;
 }
 
 /**

@@ -79,7 +79,7 @@ export const clearedSession: SessionBinding = {
  * was bound for another or set for the process.
  */
 export const sessionOfTurn = ({ sessionId, place, asyncDelivery }: Pick<TurnInput, 'sessionId' | 'place' | 'asyncDelivery'>): SessionBinding => {
-  const { target, sender } = place;
+  const { target, sender, deliversTo } = place;
   return {
     variables: {
       ...clearedSession.variables,
@@ -93,6 +93,11 @@ export const sessionOfTurn = ({ sessionId, place, asyncDelivery }: Pick<TurnInpu
       HERMES_SESSION_KEY: place.sessionKey ?? '',
       HERMES_SESSION_ID: sessionId,
       HERMES_SESSION_MESSAGE_ID: target.replyTo ?? '',
+      ...(deliversTo !== undefined && {
+        HERMES_CRON_AUTO_DELIVER_PLATFORM: deliversTo.account,
+        HERMES_CRON_AUTO_DELIVER_CHAT_ID: deliversTo.chatId,
+        HERMES_CRON_AUTO_DELIVER_THREAD_ID: deliversTo.threadId ?? '',
+      }),
     },
     asyncDelivery,
   };

@@ -31,6 +31,12 @@ export interface ToolRound {
   transcript(): readonly TranscriptMessage[];
 }
 
+/** The round while its calls run. */
+interface RunningRound extends ToolRound {
+  /** What helpers of the tools have cost, as long as nobody has been told. */
+  readonly spent: TurnEvent[];
+}
+
 interface Runnable {
   readonly call: ToolCall;
   readonly tool: Tool;
@@ -108,7 +114,7 @@ const failureText = (error: unknown, call: ToolCall, round: ToolRound): string =
   return `Error: the tool failed in an unexpected way (${errorId}).`;
 };
 
-const contextFor = (call: ToolCall, round: ToolRound): ToolContext => {
+const contextFor = (call: ToolCall, round: RunningRound): ToolContext => {
   const { input, clock, watch } = round;
   const { sessionId, turnId, asyncDelivery, place } = input;
   let asked = 0;
@@ -119,11 +125,11 @@ const contextFor = (call: ToolCall, round: ToolRound): ToolContext => {
     watch.alive();
     return answer;
   };
-  return { sessionId, turnId, callId: call.id, place, clock, asyncDelivery, transcript: round.transcript, alive: () => watch.alive(), ask };
+  return { sessionId, turnId, callId: call.id, place, clock, asyncDelivery, transcript: round.transcript, alive: () => watch.alive(), spent: (usage, model) => void round.spent.push({ type: 'usage', usage, model, helper: true }), ask };
 };
 
 /** Never rejects: a tool that throws has a result like any other. */
-const perform = async ({ call, tool, args }: Runnable, round: ToolRound): Promise<Outcome> => {
+const perform = async ({ call, tool, args }: Runnable, round: RunningRound): Promise<Outcome> => {
   const { clock, watch } = round;
   const startedMs = clock.now();
   const durationMs = (): number => clock.now() - startedMs;
@@ -169,7 +175,7 @@ export async function* runToolCalls(
   const { watch, clock } = round;
   const results: TranscriptMessage[] = [];
   const announced = new Map<string, Announced>();
-  const here: ToolRound = { ...round, transcript: () => [...round.transcript(), ...results] };
+  const here: RunningRound = { ...round, spent: [], transcript: () => [...round.transcript(), ...results] };
   const prepared = calls.map((call, index) => prepare(call, round, index === calls.length - 1));
 
   async function* runSegment(segment: readonly Prepared[]): AsyncGenerator<TurnEvent, void, undefined> {
@@ -193,6 +199,7 @@ export async function* runToolCalls(
       results.push(message);
       yield { type: 'message', message };
       if (outcome !== undefined) yield finished(each.call, outcome.ok, outcome.durationMs);
+      yield* here.spent.splice(0);
     }
   }
 
@@ -201,6 +208,7 @@ export async function* runToolCalls(
   } catch (error) {
     const suspended = error instanceof TurnEnded && error.ending === 'suspended';
     if (!suspended) yield* cancel(calls.slice(results.length), announced, clock.now());
+    yield* here.spent.splice(0);
     throw error;
   }
   return { results, refused: prepared.some((each) => 'refusal' in each) };

@@ -35,7 +35,7 @@ const logIn = async (terminal: Terminal, name: string, flags: { again?: true }):
       clock: systemClock,
       log: silentLogger,
       redact: (text) => redactor.redact(text),
-      environment: () => outsideOf(terminal, home).childEnvironment?.() ?? {},
+      environment: () => outsideOf(terminal, home).childEnvironment?.(sections.terminal.env_passthrough) ?? {},
       show: (address) => terminal.write(`Open this address in a browser on this machine and log in:\n\n  ${address.href}\n\n`),
       ...(flags.again === true && { again: true }),
     },

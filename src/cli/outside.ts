@@ -1,20 +1,18 @@
-import type { Environment } from '../config/variables.ts';
+import { describeSettings } from '../config/describe-settings.ts';
 import { formatProblem } from '../config/problem.ts';
 import { setSetting } from '../config/set-setting.ts';
+import { scrubbedEnvironment } from '../lib/scrubbed-environment.ts';
 import type { GatewayOptions } from '../gateway/gateway.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Terminal } from './environment.ts';
 import { sections } from './settings.ts';
 
-/** What a program needs to find others and to know whose it is; nothing that could be a secret is among it. */
-const harmless: readonly string[] = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'SystemRoot', 'ComSpec', 'PATHEXT', 'USERPROFILE'];
-
-const harmlessPart = (env: Environment): Readonly<Record<string, string>> =>
-  Object.fromEntries(harmless.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+/** Variables that hold secrets of ours, by the word of the settings. */
+const secretVariables = (): ReadonlySet<string> => new Set(describeSettings(sections, platforms).flatMap(({ secret, variable }) => (secret && variable !== undefined ? [variable] : [])));
 
 /** What the process around a gateway does for it. What it writes into the files is taken over by whoever follows them. */
 export const outsideOf = (terminal: Terminal, home: string, restart?: () => void): NonNullable<GatewayOptions['outside']> => ({
-  childEnvironment: () => harmlessPart(terminal.env),
+  childEnvironment: (passthrough) => scrubbedEnvironment(terminal.env, { passthrough, withheld: secretVariables() }),
   async changeSetting(path, value) {
     const outcome = await setSetting({ home, env: terminal.env, sections, platforms, path, value });
     if (!outcome.ok) return outcome.problems.map(formatProblem).join('; ');

@@ -1,7 +1,9 @@
 import type { AgentMemory } from '../agent/memory/agent-memory.ts';
 import type { McpServers } from '../agent/tools/mcp/servers.ts';
 import type { SkillLibrary } from '../agent/tools/skills/skill-library.ts';
+import type { Processes } from '../agent/tools/terminal/processes.ts';
 import type { ToolGroup, ToolPlace } from '../agent/tools/toolsets.ts';
+import type { VoiceMode } from '../sessions/media/wants-speech.ts';
 
 /** What people may see and decide of a memory. */
 export type MemoryReach = Pick<AgentMemory, 'entries' | 'change' | 'status'>;
@@ -13,6 +15,16 @@ export interface ToolsReach {
 }
 
 export type SkillsReach = Pick<SkillLibrary, 'shelf' | 'find' | 'reload'>;
+
+/** What an agent can do with voices. */
+export interface VoiceReach {
+  /** Voice messages are written down. */
+  readonly hears: boolean;
+  /** Answers can be spoken. */
+  readonly speaks: boolean;
+  /** Which answers are, where nobody has chosen otherwise. */
+  readonly usual: VoiceMode;
+}
 
 export type McpReach = Pick<McpServers, 'report' | 'reconnect'>;
 
@@ -41,4 +53,7 @@ export interface Reach {
   readonly tools?: (place: ToolPlace) => ToolsReach;
   readonly skills?: (agent: string) => SkillsReach | undefined;
   readonly mcp?: McpReach;
+  /** Programs that run in the background of a conversation. */
+  readonly processes?: Pick<Processes, 'hasLive' | 'killOf'>;
+  readonly voice?: (agent: string) => VoiceReach | undefined;
 }

@@ -12,6 +12,10 @@ import { tools } from './tools.ts';
 import { toolsets } from './toolsets.ts';
 import { commandsOfSkills } from './skill-commands.ts';
 import type { Skill } from '../agent/tools/skills/load-skills.ts';
+import { approve } from './approve.ts';
+import { deny } from './deny.ts';
+import { approvals } from './approvals.ts';
+import { yolo } from './yolo.ts';
 import type { Command } from './contract.ts';
 import { debug } from './debug.ts';
 import { footer } from './footer.ts';
@@ -50,6 +54,8 @@ export const commands: readonly Command[] = [
   status,
   queue,
   steer,
+  approve,
+  deny,
   retry,
   undo,
   title,
@@ -70,6 +76,8 @@ export const commands: readonly Command[] = [
   toolsets,
   skills,
   memory,
+  approvals,
+  yolo,
   setHome,
   pair,
   platform,

@@ -3,6 +3,8 @@ import { unfinishedTurn } from '../store/turns.ts';
 import type { Command } from './contract.ts';
 import { stopTurn } from './stop-turn.ts';
 
+const ended = (count: number): string => (count === 0 ? '' : `⏹ ${count === 1 ? 'A program' : `${count} programs`} in the background ended.`);
+
 export const stop: Command = {
   name: 'stop',
   aliases: [],
@@ -10,7 +12,10 @@ export const stop: Command = {
   description: 'Stop what I am doing',
   whileRunning: 'allowed',
   async run(tx, call) {
-    if ((await unfinishedTurn(tx, call.lane)) === undefined) return 'Nothing is running.';
+    const { processes } = call.reach;
+    const live = processes?.hasLive(call.sessionId) === true;
+    if (live) call.after(async () => ended((await processes?.killOf(call.sessionId)) ?? 0));
+    if ((await unfinishedTurn(tx, call.lane)) === undefined) return live ? '' : 'Nothing is running.';
     await stopTurn(tx, call.lane);
     const waiting = await countWaiting(tx, call.lane);
     if (waiting === 0) return '⏹ Stopped.';

@@ -22,6 +22,9 @@ const answersAnyway: readonly string[] = ['usage', 'model', 'sethome'];
 const existsAnywhere: readonly string[] = ['handoff'];
 
 const kindOf = (id: string): string => ['parse', 'resolve', 'menu-name', 'clamp', 'plaintext'].find((kind) => id.startsWith(`${kind}-`)) ?? '';
+/** A terminal asks like any chat; there is no prompt of its own for approvals. */
+const answeredInTerminal = ['approve', 'deny'];
+
 const ofKind = (kind: string) => cases.filter(({ id }) => kindOf(id) === kind);
 const exact = (name: unknown): Command | undefined => commands.find((command) => isCalled(command, String(name)));
 
@@ -46,7 +49,8 @@ for (const { id, in: given, out } of ofKind('resolve')) {
   test(`the vector ${id} holds`, () => {
     const at = (surface: 'chat' | 'terminal'): boolean => existsAt(command, { surface, settings: sampleSettings() });
     const inChat = existsAnywhere.includes(command.name) || out['in_chat'];
-    assert.deepEqual([command.name, at('chat'), at('terminal')], [out['canonical'], inChat, out['in_terminal']]);
+    const inTerminal = answeredInTerminal.includes(command.name) || out['in_terminal'];
+    assert.deepEqual([command.name, at('chat'), at('terminal')], [out['canonical'], inChat, inTerminal]);
     const refused = out['while_busy'] === 'reject' && !answersAnyway.includes(command.name);
     assert.equal(command.whileRunning, refused ? 'refused' : 'allowed');
   });

@@ -58,7 +58,7 @@ export interface Usage {
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-const isNothing = (usage: Usage): boolean => usage.inputTokens === 0 && usage.outputTokens === 0;
+const isNothing = (usage: Usage): boolean => usage.inputTokens === 0 && usage.outputTokens === 0 && usage.cost === undefined;
 
 const addCost = (a: Usage, b: Usage): Cost | undefined => {
   if (isNothing(a)) return b.cost;

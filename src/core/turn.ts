@@ -23,7 +23,8 @@ export type TurnEvent =
   | { readonly type: 'tool_started'; readonly callId: string; readonly name: string; readonly preview: string }
   | { readonly type: 'tool_finished'; readonly callId: string; readonly name: string; readonly ok: boolean; readonly durationMs: number }
   | { readonly type: 'message'; readonly message: TranscriptMessage }
-  | { readonly type: 'usage'; readonly usage: Usage; readonly model: string }
+  /** `helper`: of work that a tool handed to others; it says nothing about how long this conversation is, or who answers in it. */
+  | { readonly type: 'usage'; readonly usage: Usage; readonly model: string; readonly helper?: true }
   /** `instead` names who is asked from now on, when it is somebody else. */
   | { readonly type: 'retrying'; readonly attempt: number; readonly delayMs: number; readonly reason: string; readonly instead?: string }
   | { readonly type: 'end'; readonly reason: ExitReason; readonly error?: { readonly code: string; readonly sentence: string } };

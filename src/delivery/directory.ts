@@ -106,8 +106,13 @@ export const findByName = (name: string, all: readonly Entry[]): Found => {
   const wanted = fold(name);
   if (wanted === '') return { type: 'unknown' };
   const labels = labelsOf(all);
-  const names = new Map(all.map((entry) => [entry, [entry.alias, entry.name, labels.get(entry)].filter((each) => each !== undefined).map(fold)]));
-  const where = (holds: (known: string) => boolean): Found | undefined => decide(all.filter((entry) => names.get(entry)?.some(holds)));
   const idOf = (entry: Entry): string => [entry.chatId, entry.threadId].filter((part) => part !== undefined).join(':');
-  return decide(all.filter((entry) => idOf(entry) === name.trim())) ?? where((known) => known === wanted) ?? where((known) => known.startsWith(wanted)) ?? { type: 'unknown' };
+  const own = (entry: Entry): readonly string[] => [entry.alias, entry.name].filter((each) => each !== undefined).map(fold);
+  const whole = (entry: Entry): string => fold(labels.get(entry) ?? '');
+  return (
+    decide(all.filter((entry) => idOf(entry) === name.trim())) ??
+    decide(all.filter((entry) => own(entry).includes(wanted) || whole(entry) === wanted)) ??
+    decide(all.filter((entry) => own(entry).some((known) => known.startsWith(wanted)))) ??
+    decide(all.filter((entry) => whole(entry).startsWith(wanted))) ?? { type: 'unknown' }
+  );
 };

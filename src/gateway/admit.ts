@@ -82,6 +82,7 @@ const dueReset = async (deps: InboxDeps, tx: Writing, age: Age): Promise<ResetRe
   const reason = resetReason(rule, { lastActiveMs: age.lastActiveMs, nowMs: age.nowMs });
   if (reason === undefined) return undefined;
   const lane = turnLane(age.sessionId);
+  if (deps.isBusy?.(age.sessionId) === true) return undefined;
   return (await laneFacts(tx, lane)).running || (await countWaiting(tx, lane)) > 0 ? undefined : reason;
 };
 

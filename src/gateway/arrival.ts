@@ -16,6 +16,8 @@ export interface InboxDeps {
   account(name: string): { readonly platform: Platform; readonly common: AccountOptions } | undefined;
   /** A command is stored: carries it out. Never rejects. */
   onControl(inboxId: number): Promise<void>;
+  /** Whether something runs in the background of a conversation. */
+  isBusy?(sessionId: string): boolean;
   /** What a hook says about who answers; `routed` is what the routes say. */
   selectAgent?(event: InboundEvent, routed: string): Promise<string | undefined>;
   onAccepted?(event: InboundEvent, outcome: Outcome): void;

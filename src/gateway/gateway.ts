@@ -111,7 +111,7 @@ export class Gateway {
     });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
     const shared = { store, clock, log, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
-    const childEnvironment = childEnvironmentOf(options.outside ?? {});
+    const childEnvironment = childEnvironmentOf(options.outside ?? {}, () => this.#settings);
     const parts = newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment });
     this.#agents = new Agents({
       ...shared,
@@ -125,9 +125,9 @@ export class Gateway {
       keepAlways: (patterns) => this.#keepAlways(patterns),
       isOwner: (person) => this.#isOwner(person),
     });
-    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, outside: options.outside ?? {} });
+    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, processes: parts.processes, outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
-    const inbox: InboxDeps = { ...shared, onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    const inbox: InboxDeps = { ...shared, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
       ...shared,
       owner: this.#owner,
@@ -222,8 +222,17 @@ export class Gateway {
 
   /** What was allowed for good is written down where the owner sees it. */
   async #keepAlways(patterns: readonly string[]): Promise<string | undefined> {
-    const list = [...new Set([...this.#settings.command_allowlist, ...patterns])];
-    return this.#options.outside?.changeSetting === undefined ? 'the configuration is not this process’s to write' : this.#options.outside.changeSetting('command_allowlist', JSON.stringify(list));
+    const change = this.#options.outside?.changeSetting;
+    if (change === undefined) return 'the configuration is not this process’s to write';
+    const known = this.#settings.command_allowlist;
+    const fresh = patterns.filter((pattern) => !known.includes(pattern));
+    if (known.length === 0) return fresh.length === 0 ? undefined : change('command_allowlist', JSON.stringify(fresh));
+    // One by one behind the others, so that what is written beside them stays.
+    for (const [i, pattern] of fresh.entries()) {
+      const problem = await change(`command_allowlist.${known.length + i}`, pattern);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
   }
 
   #isOwner({ account, userId }: { readonly account: string; readonly userId: string }): boolean {

@@ -14,14 +14,18 @@ export interface ReachOptions {
   /** What whoever started the gateway can do for it. */
   readonly agents: Pick<Agents, 'peek'>;
   readonly mcp: Reach['mcp'];
-  readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & { readonly childEnvironment?: Reach['childEnvironment'] };
+  readonly processes: NonNullable<Reach['processes']>;
+  readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & { readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
 }
 
 /** Enough to find programs and to know whose they are. */
 const bareEnvironment = (): Readonly<Record<string, string>> => ({ PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: homedir(), LANG: 'C.UTF-8' });
 
 /** What programs of ours may know of the environment. */
-export const childEnvironmentOf = (outside: ReachOptions['outside']): Reach['childEnvironment'] => outside.childEnvironment ?? bareEnvironment;
+export const childEnvironmentOf =
+  (outside: ReachOptions['outside'], settings: () => GatewaySettings): Reach['childEnvironment'] =>
+  () =>
+    outside.childEnvironment?.(settings().terminal.env_passthrough) ?? bareEnvironment();
 
 const listTimeoutMs = 15_000;
 
@@ -34,12 +38,13 @@ const modelNames = async ({ model }: GatewaySettings, signal: AbortSignal): Prom
 };
 
 /** What this gateway lends to commands. */
-export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, outside }: ReachOptions): Reach => ({
+export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, processes, outside }: ReachOptions): Reach => ({
   mediaFolder,
   redact,
   sendsFiles: (account) => adapter(account)?.media !== undefined,
   listModels: (signal) => modelNames(settings(), signal),
-  childEnvironment: childEnvironmentOf(outside),
+  childEnvironment: childEnvironmentOf(outside, settings),
+  processes,
   memory: (agent) => agents.peek(agent)?.memory,
   skills: (agent) => agents.peek(agent)?.skills,
   tools: ({ agent, account }) => ({ all: agents.peek(agent)?.allGroups ?? [], selected: agents.peek(agent)?.groupsFor(account) ?? [] }),

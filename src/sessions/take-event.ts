@@ -114,6 +114,7 @@ export const takeEvent = async (parts: TurnParts, begun: BegunTurn, progress: Pr
       return onMessage(parts, begun, progress, event.message);
     case 'usage':
       progress.usage = addUsage(progress.usage, event.usage);
+      if (event.helper === true) return;
       progress.promptTokens = event.usage.inputTokens;
       progress.model = event.model;
       return;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { knownTarget, placesIn } from './bound-places.ts';
+import { chatInTarget } from './migrations.ts';
 import { bindSession, createSession, endSession } from './sessions.ts';
 import type { Store } from './store.ts';
 
@@ -38,10 +40,8 @@ eachStore((engine, open) => {
   test('an index finds the chat, however many there are', async () => {
     const { store } = await open();
     const plan = await store.read(async (db) => {
-      const expression = engine === 'sqlite' ? "json_extract(target, '$.chatId')" : "((target::jsonb) ->> 'chatId')";
-      const { sql } = await import('kysely');
       if (engine === 'postgres') await sql`set local enable_seqscan = off`.execute(db.q);
-      const { rows } = await sql<Record<string, unknown>>`${sql.raw(`explain ${engine === 'sqlite' ? 'query plan ' : ''}select target from bindings where account = 'a' and ${expression} = 'c'`)}`.execute(db.q);
+      const { rows } = await sql<Record<string, unknown>>`${sql.raw(`explain ${engine === 'sqlite' ? 'query plan ' : ''}select target from bindings where account = 'a' and ${chatInTarget(engine)} = 'c'`)}`.execute(db.q);
       return JSON.stringify(rows);
     });
     assert.match(plan, /bindings_chat/);

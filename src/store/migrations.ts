@@ -182,6 +182,8 @@ const fourth: Migration = {
     'create index cron_runs_state on cron_runs (state, job_id, id)',
     'create index cron_runs_session on cron_runs (session_id) where session_id is not null',
     'create index cron_runs_ended on cron_runs (ended_at) where ended_at is not null',
+    ...['sessions', 'turns'].flatMap((table) => [`alter table ${table} add column cost_usd double precision`, `alter table ${table} add column cost_status text`]),
+    'create table agent_spend (agent text not null, day text not null, usd double precision not null, unpriced bigint not null, updated_at bigint not null, primary key (agent, day))',
   ],
 };
 

@@ -45,6 +45,8 @@ export interface Tables {
   /** What a file that people sent says or shows, in words. */
   media_notes: { key: string; text: string; model: string; created_at: number; used_at: number };
   speech_work: SpeechWorkRow;
+  /** What an agent has spent on models in a day of this machine's zone, and how many calls nobody knows the price of. */
+  agent_spend: { agent: string; day: string; usd: number; unpriced: number; updated_at: number };
   denials: { account: string; user_id: string; chat_id: string; kind: string; reason: string; count: number; first_at: number; last_at: number };
 }
 
@@ -167,7 +169,13 @@ export interface SessionRow {
   prompt_through: Generated<number | null>;
   /** How large the model's window is and what stands in it beside the messages, as JSON. */
   context_facts: Generated<string | null>;
+  /** Null while nobody knows what anything cost. */
+  cost_usd: Generated<number | null>;
+  cost_status: Generated<CostStatus | null>;
 }
+
+/** `estimated` also for a sum of which a part is unknown. */
+export type CostStatus = 'actual' | 'estimated';
 
 export interface MessageRow {
   id: Generated<number>;
@@ -249,6 +257,8 @@ export interface TurnRow {
   ended_at: number | null;
   /** Work other than answering, as JSON. */
   chore: Generated<string | null>;
+  cost_usd: Generated<number | null>;
+  cost_status: Generated<CostStatus | null>;
 }
 
 /** `current` is the one whose summary the model reads; it stands for what all the superseded ones stood for. */

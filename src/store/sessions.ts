@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Selectable } from 'kysely';
+import type { RawBuilder, Selectable } from 'kysely';
 import type { ChatType, Target } from '../core/message.ts';
 import type { ReasoningEffort } from '../core/reasoning-effort.ts';
 import type { Usage } from '../core/transcript.ts';
 import { prepared } from './prepared.ts';
-import type { SessionRow } from './schema.ts';
+import type { CostStatus, SessionRow } from './schema.ts';
 import { noteSessionEnd } from './session-ends.ts';
 import { startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
@@ -107,6 +107,7 @@ const toSession = (row: Selectable<SessionRow>): Session => ({
     cacheReadTokens: row.cache_read_tokens,
     cacheWriteTokens: row.cache_write_tokens,
     reasoningTokens: row.reasoning_tokens,
+    ...(row.cost_usd !== null && { cost: { usd: row.cost_usd, status: row.cost_status ?? 'estimated' } }),
   },
   ...(row.prompt_tokens !== null && row.prompt_through !== null && { prompt: { tokens: row.prompt_tokens, throughId: row.prompt_through } }),
   ...(row.context_facts !== null && { contextFacts: JSON.parse(row.context_facts) as ContextFacts }),
@@ -253,11 +254,32 @@ export interface WindowUpdate {
 
 export const addTurnTotals = async (tx: Writing, id: string, totals: { usage: Usage; model: string | null; context?: WindowUpdate }): Promise<void> => {
   const { prompt, facts } = totals.context ?? {};
+  const { cost, ...tokens } = totals.usage;
   const counted = { promptTokens: prompt?.tokens ?? null, promptThrough: prompt?.throughId ?? null, facts: facts === undefined ? null : JSON.stringify(facts) };
-  await updateTotals(tx, { id, model: totals.model, ...totals.usage, ...counted });
+  await updateTotals(tx, { id, model: totals.model, ...tokens, ...counted, costUsd: cost?.usd ?? null, costStatus: cost?.status ?? null });
 };
 
-const updateTotals = prepared((db, totals: Usage & { id: string; model: string | null; promptTokens: number | null; promptThrough: number | null; facts: string | null }) =>
+interface Totals extends Omit<Usage, 'cost'> {
+  readonly id: string;
+  readonly model: string | null;
+  readonly promptTokens: number | null;
+  readonly promptThrough: number | null;
+  readonly facts: string | null;
+  readonly costUsd: number | null;
+  readonly costStatus: CostStatus | null;
+}
+
+/** The same as `addUsage`, in SQL: a sum is as certain as its least certain part, and what has used nothing takes no part in it. */
+const statusOfSum = (totals: Totals): RawBuilder<CostStatus | null> => {
+  const added = sql<CostStatus | null>`cast(${totals.costStatus} as text)`;
+  return sql`case
+    when ${added} is null and (cost_status is null or cast(${totals.inputTokens} as bigint) + cast(${totals.outputTokens} as bigint) = 0) then cost_status
+    when cost_status is null and input_tokens + output_tokens = 0 then ${added}
+    when ${added} = 'actual' and cost_status = 'actual' then 'actual'
+    else 'estimated' end`;
+};
+
+const updateTotals = prepared((db, totals: Totals) =>
   db.q
     .updateTable('sessions')
     .set((eb) => ({
@@ -272,6 +294,8 @@ const updateTotals = prepared((db, totals: Usage & { id: string; model: string |
       prompt_tokens: sql<number | null>`coalesce(${totals.promptTokens}, prompt_tokens)`,
       prompt_through: sql<number | null>`coalesce(${totals.promptThrough}, prompt_through)`,
       context_facts: sql<string | null>`coalesce(${totals.facts}, context_facts)`,
+      cost_usd: sql<number | null>`coalesce(cost_usd + cast(${totals.costUsd} as double precision), cost_usd, cast(${totals.costUsd} as double precision))`,
+      cost_status: statusOfSum(totals),
     }))
     .where('id', '=', totals.id),
 );

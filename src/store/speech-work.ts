@@ -49,7 +49,8 @@ export const claimSpeech = async (tx: Writing, claim: { readonly owner: string; 
     .where('account', 'in', claim.accounts)
     .where('failed_at', 'is', null)
     .where('ready_at', '<=', tx.now)
-    .where('lease_until', '<=', tx.now)
+    // Whoever is not among the nodes any more does nothing, whatever its lease says.
+    .where((eb) => eb.or([eb('lease_until', '<=', tx.now), eb.not(eb.exists(eb.selectFrom('nodes').select('nodes.id').whereRef('nodes.id', '=', 'speech_work.owner')))]))
     .orderBy('turn_id')
     .limit(1)
     .executeTakeFirst();

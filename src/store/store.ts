@@ -21,6 +21,9 @@ export interface Reading {
 /** The database's time in so many milliseconds. Platforms name fractions of one; columns hold whole ones. */
 export const inMs = (db: Reading, ms: number): RawBuilder<number> => sql<number>`${db.now} + ${Math.ceil(ms)}`;
 
+/** What time it is for the database. */
+export const databaseNow = async (db: Reading): Promise<number> => db.nowMs ?? Number((await db.q.selectNoFrom(db.now.as('now')).executeTakeFirst())?.now);
+
 /**
  * A limit that leaves the plan alone: SQLite plans a query anew for every value of a bare `limit ?`, which costs more than running it.
  */

@@ -4,6 +4,7 @@ import type { Target } from '../core/message.ts';
 import type { Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { prepared } from './prepared.ts';
+import type { CostStatus } from './schema.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** A message that shows the answer while it grows; the final text takes its place. */
@@ -132,14 +133,33 @@ export interface TurnOutcome {
 /** False when it was finished before. */
 export const finishTurn = async (tx: Writing, id: number, outcome: TurnOutcome): Promise<boolean> => {
   const { usage, ...ended } = outcome;
-  const { numAffectedRows } = await updateFinished(tx, { id, ...ended, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens });
+  const used = { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costUsd: usage.cost?.usd ?? null, costStatus: usage.cost?.status ?? null };
+  const { numAffectedRows } = await updateFinished(tx, { id, ...ended, ...used });
   return numAffectedRows === 1n;
 };
 
-const updateFinished = prepared((db, turn: Omit<TurnOutcome, 'usage'> & { id: number; inputTokens: number; outputTokens: number }) =>
+interface FinishedRow extends Omit<TurnOutcome, 'usage'> {
+  readonly id: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
+  readonly costStatus: CostStatus | null;
+}
+
+const updateFinished = prepared((db, turn: FinishedRow) =>
   db.q
     .updateTable('turns')
-    .set({ state: turn.state, exit_reason: turn.reason, error: turn.error, model: turn.model, input_tokens: turn.inputTokens, output_tokens: turn.outputTokens, ended_at: db.now })
+    .set({
+      state: turn.state,
+      exit_reason: turn.reason,
+      error: turn.error,
+      model: turn.model,
+      input_tokens: turn.inputTokens,
+      output_tokens: turn.outputTokens,
+      cost_usd: turn.costUsd,
+      cost_status: turn.costStatus,
+      ended_at: db.now,
+    })
     .where('id', '=', turn.id)
     .where('state', '=', 'running'),
 );

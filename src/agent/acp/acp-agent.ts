@@ -38,11 +38,17 @@ const filesOf = (deps: AcpAgentDeps): Partial<ClientFiles> | undefined => {
 /** Tells one program in one folder from every other: their sessions are not each other's. */
 const makerOf = ({ options, cwd }: AcpAgentDeps): string => createHash('sha256').update(JSON.stringify([options.command, cwd])).digest('hex').slice(0, 16);
 
+/** An agent that is another program. Disposing of it ends the program at once. */
+export interface AcpAgent extends Agent, AsyncDisposable {
+  /** Takes no new turns; the program ends with the last one that runs. */
+  windDown(): void;
+}
+
 /**
  * An agent that is another program and speaks the Agent Client Protocol. It is started with its first turn, shared by all conversations, and started
- * again after it has died. Settings that change make a new one; this one is then to be disposed of, which ends its program.
+ * again after it has died. Other settings need another one.
  */
-export const newAcpAgent = (deps: AcpAgentDeps): Agent & AsyncDisposable => {
+export const newAcpAgent = (deps: AcpAgentDeps): AcpAgent => {
   const files = filesOf(deps);
   const host = new AcpHost({
     command: deps.options.command,
@@ -56,6 +62,7 @@ export const newAcpAgent = (deps: AcpAgentDeps): Agent & AsyncDisposable => {
   const maker = makerOf(deps);
   return {
     run: (input, signal) => runAcpTurn({ ...deps, host, maker, command: deps.options.command }, input, signal),
+    windDown: () => host.windDown(),
     [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
   };
 };

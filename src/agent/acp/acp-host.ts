@@ -48,12 +48,18 @@ export class AcpHost implements AsyncDisposable {
   }
 
   /** Takes no new turns any more, and is ended with its last one. */
-  retire(process: AcpProcess, why: 'failed' | 'unresponsive'): void {
+  retire(process: AcpProcess, why: 'failed' | 'unresponsive' | 'replaced'): void {
     if (this.#current === process) {
       this.#current = undefined;
       if (why === 'failed') this.#fail();
     }
     this.#endIdle(process);
+  }
+
+  /** Starts nothing any more, and lets what runs come to its end. */
+  windDown(): void {
+    this.#isClosed = true;
+    if (this.#current !== undefined) this.retire(this.#current, 'replaced');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

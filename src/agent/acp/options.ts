@@ -14,9 +14,9 @@ type AgentKind = Readonly<z.output<z.ZodObject<typeof agentKindFields>>>;
 /** The settings of an agent that is another program; undefined for one of ours. */
 export type AcpOptions = Omit<AgentKind, 'kind' | 'command'> & { readonly command: readonly [string, ...string[]] };
 
-export const acpOptionsOf = ({ kind, command, ...rest }: AgentKind): AcpOptions | undefined => {
+export const acpOptionsOf = ({ kind, command, cwd, env, files }: AgentKind): AcpOptions | undefined => {
   const [program, ...args] = command ?? [];
-  return kind === 'acp' && program !== undefined ? { ...rest, command: [program, ...args] } : undefined;
+  return kind === 'acp' && program !== undefined ? { command: [program, ...args], cwd, env, files } : undefined;
 };
 
 /** For `superRefine`: another program has to be named. */

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { TranscriptMessage } from '../../core/transcript.ts';
 
+/** What is added to a message for one turn only, such as memories, stands behind its first paragraph. */
+const headOf = (content: string): string => (content.split('\n\n', 1)[0] ?? '').trim().slice(0, 2_000);
+
 /** Names a place in a conversation by what was said there and just before. */
 export const markAt = (rows: readonly TranscriptMessage[], index: number): string => {
   const hash = createHash('sha256');
-  for (const row of rows.slice(Math.max(0, index - 1), index + 1)) hash.update(JSON.stringify([row.role, row.content]));
+  for (const row of rows.slice(Math.max(0, index - 1), index + 1)) hash.update(JSON.stringify([row.role, headOf(row.content)]));
   return hash.digest('hex').slice(0, 32);
 };
 

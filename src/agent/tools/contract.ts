@@ -1,5 +1,5 @@
 import type { Answer, Question } from '../../core/question.ts';
-import type { TranscriptMessage } from '../../core/transcript.ts';
+import type { TranscriptMessage, Usage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { TurnPlace } from '../contract.ts';
 import type { ToolDefinition } from '../models/contract.ts';
@@ -17,6 +17,8 @@ export interface ToolContext {
   readonly transcript?: () => readonly TranscriptMessage[];
   /** Says that a long piece of work is alive, so that the turn's activity deadline does not end it. */
   alive(): void;
+  /** Says what models have cost that the tool had work for it; it counts as the turn's. */
+  readonly spent?: (usage: Usage, model: string) => void;
   /**
    * Asks a person and waits for the answer, which may take long; the turn's activity deadline stands still meanwhile. Whatever has an effect happens
    * after the answer, never before: when the process ends while it is awaited, the call is made again from its start.

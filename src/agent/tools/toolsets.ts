@@ -47,7 +47,8 @@ const presetName = (platform: string): string => `hermes-${platform.replaceAll('
 
 const isPreset = (name: string): boolean => /^hermes-[a-z0-9_-]+$/.test(name);
 
-const isToolset = (name: string): boolean => name === 'all' || everything.includes(name) || isPreset(name) || (name.startsWith(mcpPrefix) && name.length > mcpPrefix.length);
+/** Whether this names a toolset, or several of them. */
+export const isToolset = (name: string): boolean => name === 'all' || everything.includes(name) || isPreset(name) || (name.startsWith(mcpPrefix) && name.length > mcpPrefix.length);
 
 const named = z.string().refine(isToolset, `is no toolset; there are ${everything.join(', ')}, mcp-<server>, hermes-<platform> and all`);
 
@@ -75,6 +76,8 @@ export type ToolsOptions = z.output<typeof toolsSection.schema>;
 export interface ToolPlace {
   readonly account: AccountName;
   readonly agent: string;
+  /** Nothing but these, of what there would be. */
+  readonly only?: readonly string[] | undefined;
 }
 
 /** The tools of ours, each with its toolset, in the order of the table above. A tool that belongs to none is a mistake. */
@@ -94,12 +97,12 @@ const contains = (names: readonly string[], toolset: string): boolean =>
 /** Names are chosen by people: what every object has by itself is not meant. */
 const written = <T>(entries: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(entries, name) ? entries[name] : undefined);
 
-const isSelected = (settings: ToolsOptions, { account, agent }: ToolPlace): ((toolset: string) => boolean) => {
+const isSelected = (settings: ToolsOptions, { account, agent, only }: ToolPlace): ((toolset: string) => boolean) => {
   const platform = written(settings.platforms, account) ?? written(settings.platforms, platformOf(account));
   const own = written(settings.agents, agent);
   const enabled = platform?.toolsets ?? settings.toolsets ?? [presetName(platformOf(account))];
   const disabled = [...settings.disabled_toolsets, ...(platform?.disabled_toolsets ?? []), ...(own?.disabled_toolsets ?? [])];
-  return (toolset) => contains(enabled, toolset) && (own?.toolsets === undefined || contains(own.toolsets, toolset)) && !contains(disabled, toolset);
+  return (toolset) => contains(enabled, toolset) && (own?.toolsets === undefined || contains(own.toolsets, toolset)) && (only === undefined || contains(only, toolset)) && !contains(disabled, toolset);
 };
 
 /** What an agent has at a place: what the platform has, narrowed down by what the agent has, without anything that is disabled anywhere. */

@@ -102,11 +102,12 @@ export class EditorSession {
     const { text, files } = await promptMessage(blocks, join(core.home, 'media', window.account));
     if (text === '' && files.length === 0) throw RequestError.invalidParams(undefined, 'the prompt has nothing in it that can be used here');
     this.#stoppedMs = undefined;
+    const openBefore = await this.#wordQuestions();
     const id = this.#link.say(this.#introduced(text), files);
     this.#own.add(id);
     while (!this.#closing.signal.aborted) {
       this.#wake = new AbortController();
-      const stopReason = await this.#stopReason(id);
+      const stopReason = await this.#stopReason(id, openBefore);
       if (stopReason !== undefined) return { stopReason };
       await slept(clock, lookEveryMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
     }
@@ -134,25 +135,29 @@ export class EditorSession {
   }
 
   /** Undefined while the answer is under way. */
-  async #stopReason(id: string): Promise<StopReason | undefined> {
+  async #stopReason(id: string, openBefore: ReadonlySet<number>): Promise<StopReason | undefined> {
     const { core, window, clock } = this.#options;
     const refusal = this.#refusals.get(id);
     if (refusal !== undefined) throw RequestError.internalError(undefined, refusal);
     const outcome = await core.store.read((db) => eventOutcome(db, { account: window.account, chatId: window.chat, nativeId: id, kind: 'message' }));
     const now = await situationOf(core.store, window);
     const isTold = !now.delivering && this.#cursor >= now.lastEntry;
-    if (outcome !== undefined && isTold && isOver(outcome) && now.workingMs === undefined && now.waiting === 0) {
+    const isDone = outcome !== undefined && isOver(outcome);
+    if (isDone && isTold && now.workingMs === undefined && now.waiting === 0) {
       await this.#tellUsage(now);
       return this.#stoppedMs === undefined ? stopReasonOf(outcome) : 'cancelled';
     }
     if (this.#stoppedMs !== undefined) return clock.now() - this.#stoppedMs > stopMs ? 'cancelled' : undefined;
-    return isTold && now.workingMs !== undefined && (await this.#wantsWords()) ? 'end_turn' : undefined;
+    if (!isTold || now.workingMs === undefined) return undefined;
+    // What was open before may be what this answers.
+    return [...(await this.#wordQuestions())].some((open) => isDone || !openBefore.has(open)) ? 'end_turn' : undefined;
   }
 
-  async #wantsWords(): Promise<boolean> {
+  /** Open questions that only the person's own words can answer. */
+  async #wordQuestions(): Promise<ReadonlySet<number>> {
     const { core, window } = this.#options;
     const open = await core.store.read((db) => openQuestions(db, { account: window.account, chatId: window.chat }));
-    return open.some(({ question }) => question.options.length === 0);
+    return new Set(open.filter(({ question }) => question.options.length === 0).map(({ id }) => id));
   }
 
   async #tellUsage({ session, contextTokens }: Situation): Promise<void> {

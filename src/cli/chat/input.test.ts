@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readInput } from './input.ts';
-import { scrubbedEnvironment } from './shell.ts';
+import { withoutSecrets } from './shell.ts';
 
 const read = (text: string, at: Partial<Parameters<typeof readInput>[1]> = {}) => readInput(text, { lastShell: undefined, hasQuestion: false, ...at });
 
@@ -23,5 +23,5 @@ test('a bare number answers a question, if there is one', () => {
 
 test('commands of the person do not see what the settings call secret', () => {
   const env = { PATH: '/bin', OPENAI_API_KEY: 'k', TELEGRAM_BOT_TOKEN: 't', DATABASE_URL: 'postgres://', MY_OWN_TOKEN: 'x' };
-  assert.deepEqual(scrubbedEnvironment(env), { PATH: '/bin', MY_OWN_TOKEN: 'x' });
+  assert.deepEqual(withoutSecrets(env), { PATH: '/bin', MY_OWN_TOKEN: 'x' });
 });

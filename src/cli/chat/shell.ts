@@ -6,14 +6,14 @@ import { platforms } from '../../platforms/registry.ts';
 import { sections } from '../settings.ts';
 
 /** The environment without what the settings call a secret. */
-export const scrubbedEnvironment = (env: Environment): Environment => {
+export const withoutSecrets = (env: Environment): Environment => {
   const secrets = new Set(describeSettings(sections, platforms).filter(({ secret }) => secret).map(({ variable }) => variable));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
 };
 
 /** Runs a command of the person, who sees and steers it directly; the model learns nothing of it. Answers how it ended. */
 export const runShell = async (command: string, env: Environment, input: 'inherit' | 'ignore'): Promise<string | undefined> => {
-  const child = spawn(command, { shell: env['SHELL'] ?? true, stdio: [input, 'inherit', 'inherit'], env: scrubbedEnvironment(env) as NodeJS.ProcessEnv });
+  const child = spawn(command, { shell: env['SHELL'] ?? true, stdio: [input, 'inherit', 'inherit'], env: withoutSecrets(env) as NodeJS.ProcessEnv });
   // Control-C is meant for the command.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);

@@ -45,10 +45,10 @@ export interface MediaReaderDeps extends HearDeps {
   readonly store: Store;
   stt(): SttOptions;
   /** What an agent's configuration has to offer; undefined for an agent that is not ours. */
-  models(agent: string): Pick<Models, 'endpointFor' | 'completeText' | 'contextTokens'> | undefined;
+  models(agent: string): Promise<Pick<Models, 'endpointFor' | 'completeText' | 'contextTokens'> | undefined>;
 }
 
-type AgentModels = ReturnType<MediaReaderDeps['models']>;
+type AgentModels = Awaited<ReturnType<MediaReaderDeps['models']>>;
 
 const withWords = (media: MediaRef, text: string): string => {
   if (text === '') return `[${capitalised(fileWords(media))}: no words were recognised in it.]`;
@@ -106,7 +106,7 @@ export const newMediaReaders =
   (deps: MediaReaderDeps): OpenMediaReader =>
   async (item) => {
     const session = await deps.store.read((db) => findSession(db, item.sessionId));
-    const models = session === undefined ? undefined : deps.models(session.agent);
+    const models = session === undefined ? undefined : await deps.models(session.agent);
     // A token is about four bytes: the files of a message take a quarter of the window at most.
     const windowBytes = models?.contextTokens(session?.settings.model) ?? mostQuotedBytes;
     return newReader(deps, models, Math.min(mostQuotedBytes, windowBytes));

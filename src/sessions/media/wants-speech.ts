@@ -1,5 +1,8 @@
-import type { InboundEvent } from '../../core/message.ts';
+import type { InboundEvent, Target } from '../../core/message.ts';
+import { isSilentReply } from '../../delivery/silence.ts';
 import type { SessionSettings } from '../../store/sessions.ts';
+import { planSpeech } from '../../store/speech-work.ts';
+import type { Writing } from '../../store/store.ts';
 import type { VoiceOptions } from './options.ts';
 
 /** Which answers of a conversation are spoken as well: none, those to spoken messages, or all. */
@@ -21,4 +24,9 @@ export const wantsSpeech = (mode: VoiceMode, event: Pick<InboundEvent, 'media'> 
     default:
       throw mode satisfies never;
   }
+};
+
+/** Has an answer spoken, as part of the transaction that commits it. An answer that says nothing stays silent. */
+export const planSpokenAnswer = async (tx: Writing, answer: { readonly turnId: number; readonly sessionId: string; readonly agent: string; readonly target: Target; readonly text: string }): Promise<void> => {
+  if (answer.text.trim() !== '' && !isSilentReply(answer.text)) await planSpeech(tx, answer);
 };

@@ -33,6 +33,8 @@ export interface FileToolsDeps {
   /** The gateway's home, and the home of the agent that acts; for the main agent they are one. */
   readonly home: string;
   readonly agentHome: string;
+  /** Homes of the other agents, which stay closed whatever folder they lie in. None that `agentHome` lies in. */
+  otherHomes?(): readonly string[];
   /** The folder of the user that the gateway runs as; `~` in paths. */
   readonly userHome: string;
   /** Where relative paths begin, absolute. Being there opens nothing: a command may have gone anywhere. */
@@ -40,6 +42,8 @@ export interface FileToolsDeps {
   /** Folders that may be read and written besides the home of the agent, and such that may only be read. */
   readonly roots: readonly string[];
   readonly readRoots: readonly string[];
+  /** Folders of the conversation alone, to be read. */
+  ownFolders?(context: ToolContext): readonly string[];
   /** When set, nothing is written outside it. */
   readonly writeRoot?: string;
   readonly approve: Approver;
@@ -94,12 +98,13 @@ const policyFor = async (deps: FileToolsDeps, context: ToolContext, base: PathBa
   const real = (path: string): Promise<string | undefined> => realFolder(path, base);
   const all = async (paths: readonly string[]): Promise<readonly string[]> => (await Promise.all(paths.map(real))).filter((path) => path !== undefined);
   const [home, agentHome, userHome] = await Promise.all([deps.home, deps.agentHome, deps.userHome].map(real));
-  const [writable, readable] = await Promise.all([all([deps.agentHome, ...deps.roots]), all([resultsFolder(deps.home, context.sessionId), ...deps.readRoots])]);
+  const own = [resultsFolder(deps.home, context.sessionId), ...(deps.ownFolders?.(context) ?? [])];
+  const [writable, readable, otherHomes] = await Promise.all([all([deps.agentHome, ...deps.roots]), all([...own, ...deps.readRoots]), all(deps.otherHomes?.() ?? [])]);
   const writeRoot = deps.writeRoot === undefined ? undefined : await real(deps.writeRoot);
   if (home === undefined || agentHome === undefined || userHome === undefined || (deps.writeRoot !== undefined && writeRoot === undefined)) {
     throw new ToolError('unavailable', 'The folders of the gateway cannot be found. The owner has to look at them.');
   }
-  return { home, agentHome, userHome, writable, readable, ...(writeRoot !== undefined && { writeOnlyIn: writeRoot }) };
+  return { home, agentHome, otherHomes, userHome, writable, readable, ...(writeRoot !== undefined && { writeOnlyIn: writeRoot }) };
 };
 
 const permitted = (verdict: FileVerdict, shown: string): Permission => {

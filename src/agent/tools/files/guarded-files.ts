@@ -33,7 +33,7 @@ export const guardedFiles = async (policy: PathPolicy): Promise<ReadonlyMap<File
     const folder = join(policy.userHome, name);
     return (await unlessMissing(readdir(folder), [])).slice(0, maxInFolder).map((entry) => join(folder, entry));
   });
-  const homes = [...new Set([policy.home, policy.agentHome])];
+  const homes = [...new Set([policy.home, policy.agentHome, ...(policy.otherHomes ?? [])])];
   const paths = [...homes.flatMap((home) => inHome.map((name) => join(home, name))), ...ofUser.map((name) => join(policy.userHome, name)), ...(await Promise.all(listed)).flat()];
   const found = await Promise.all(paths.map(async (path) => ({ path, stats: await unlessMissing(stat(path, { bigint: true }), undefined) })));
   return new Map(found.flatMap(({ path, stats }): [FileIdentity, string][] => (stats?.isFile() ? [[identityOf(stats), path]] : [])));

@@ -63,7 +63,7 @@ test("changes to the gateway's own files ask, by what they are; reading is free"
 
 test('the database, tokens, other agents and other conversations stay closed', () => {
   const home = '/home/ann/.hermes';
-  each([`${home}/gateway.db`, `${home}/gateway.db-wal`, `${home}/state.db`, `${home}/auth.json`, `${home}/mcp-tokens/x`, `${home}/pairing/a`, `${home}/control.sock`, `${home}/profiles/bob/SOUL.md`, `${home}/cache/results/s2/x.txt`], 'read', 'denied');
+  each([`${home}/gateway.db`, `${home}/gateway.db-wal`, `${home}/state.db`, `${home}/auth.json`, `${home}/mcp-tokens/x`, `${home}/pairing/a`, `${home}/control.sock`, `${home}/profiles/bob/SOUL.md`, `${home}/cache/results/s2/x.txt`, `${home}/media/sessions/s2/a.png`, `${home}/processes/proc_1.log`], 'read', 'denied');
   assert.equal(verdict(`${home}/cache/results/s1/x.txt`, 'read'), 'allowed');
   assert.equal(verdict(`${home}/cache/results/s1/x.txt`), 'denied');
 });
@@ -75,6 +75,13 @@ test("another agent's tools see their own home, and nothing of the gateway's", (
   each([`${home}/profiles/bob/notes.md`, `${home}/media/a.png`], 'read', 'allowed', bob);
   assert.equal(verdict(`${home}/profiles/bob/SOUL.md`, 'write', bob), 'write soul.md');
   assert.equal(verdict(`${home}/profiles/bob/auth.json`, 'read', bob), 'denied');
+});
+
+test("another agent's home stays closed where it lies in an allowed folder, for every spelling of it", () => {
+  const apart: PathPolicy = { ...policy, otherHomes: ['/home/ann/agents/Eve', '/home/ann/.hermes/eve'] };
+  each(['/home/ann/agents/Eve', '/home/ann/agents/Eve/memories/MEMORY.md', '/home/ann/agents/eve/x', '/home/ann/.hermes/eve/SOUL.md'], 'read', 'denied', apart);
+  each(['/home/ann/agents/Eve/x'], 'write', 'denied', apart);
+  each(['/home/ann/agents/Evelyn/x', '/home/ann/agents'], 'read', 'allowed', apart);
 });
 
 test('what other programs run by themselves asks before it is changed', () => {

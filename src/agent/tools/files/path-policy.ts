@@ -16,6 +16,8 @@ export interface PathPolicy {
   /** The gateway's home, and the home of the agent that acts; for the main agent they are one. */
   readonly home: string;
   readonly agentHome: string;
+  /** Homes of the other agents, wherever they lie. */
+  readonly otherHomes?: readonly string[];
   readonly userHome: string;
   readonly writable: readonly string[];
   readonly readable: readonly string[];
@@ -67,6 +69,7 @@ const openedBelow = (home: string, use: FileUse, policy: PathPolicy): readonly s
 
 const inHome = (path: string, use: FileUse, policy: PathPolicy): FileVerdict | undefined => {
   const folded = foldPath(path);
+  if (policy.otherHomes?.some((other) => isInsideFolded(foldPath(other), folded)) === true) return denied('belongs to another agent');
   const home = [policy.agentHome, policy.home].find((each) => isInsideFolded(foldPath(each), folded));
   if (home === undefined) return undefined;
   const relative = below(foldPath(home), folded) ?? '';

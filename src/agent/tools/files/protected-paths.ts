@@ -37,7 +37,7 @@ export const deniedFolders: readonly string[] = ['/proc', '/dev', '/sys', '/run/
 export const privateOfHome: readonly string[] = ['gateway.db*', 'state.db*', 'gateway.lock', 'gateway.pid', '*.sock', 'auth.json', 'auth.lock', 'pairing', 'mcp-tokens', 'whatsapp', 'signal', 'backups'];
 
 /** Folders below the home that hold one folder for each owner; nobody sees another's. */
-export const foldersOfOthers: readonly string[] = ['profiles', 'agents', 'cache/results'];
+export const foldersOfOthers: readonly string[] = ['profiles', 'agents', 'cache/results', 'media', 'processes'];
 
 /** Why a change below the home asks first, by its first name; everything else there is the gateway's too. */
 export const reasonsInHome: Readonly<Record<string, string>> = {

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { eachStore } from '../../test/support/stores.ts';
+import { until } from '../../test/support/whole.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { deliveryStatus } from '../store/cron-runs.ts';
+import type { Store } from '../store/store.ts';
+import { addJob, agentHome, answerTurns, hurried, makeDue, origin, runsOf, sampleDeps, sampleOptions, sentTexts, statesOf } from './cron.test-support.ts';
+import type { CronDeps } from './deps.ts';
+import { changeJobAsAsked, pauseJob, removeJob, runJobNow, stopJob } from './manage-jobs.ts';
+import { sampleRules } from './cron.test-support.ts';
+import { CronRunner } from './runner.ts';
+
+const minuteMs = 60_000;
+
+/** A runner that is stopped when the test leaves. */
+const start = (deps: CronDeps): AsyncDisposable & { readonly runner: CronRunner } => {
+  const runner = new CronRunner(deps);
+  runner.start();
+  let stopped: Promise<void> | undefined;
+  return { runner, [Symbol.asyncDispose]: () => (stopped ??= runner.stop(0)) };
+};
+
+const asked = async (store: Store, count: number): Promise<void> =>
+  until(async () => (await runsOf(store)).filter((run) => run.sessionId !== null).length === count, `${count} runs to be asked`);
+
+const over = (store: Store, ...states: readonly string[]): Promise<void> => until(async () => JSON.stringify(await statesOf(store)) === JSON.stringify(states), `runs that are ${states.join(', ')}`);
+
+eachStore((engine, open) => {
+  const clockOf = (deps: Partial<CronDeps>): Partial<CronDeps> => (engine === 'postgres' ? { clock: hurried, ...deps } : { clock: hurried, ...deps });
+
+  test('a job that is due asks its agent in a conversation of its own, and the answer goes where the job says', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const job = await addJob(store, { deliver: 'origin, telegram', skills: ['brief'], model: 'm-1', toolsets: ['web'] });
+    await makeDue(store, job.id);
+    await asked(store, 1);
+    const [question] = await answerTurns(store, 'All quiet.');
+    assert.match(question?.prompt ?? '', /^\[Scheduled job "What is new\?", due .* Europe\/Berlin\. .*telegram:7 and telegram:42/);
+    assert.match(question?.prompt ?? '', /Say it in one line\.[\s\S]*\n\nWhat is new\?$/);
+    assert.match(question?.sessionId ?? '', new RegExp(`^cron_${job.id}_\\d{8}_\\d{6}_\\d+$`));
+    await over(store, 'ok');
+    assert.deepEqual(await sentTexts(store), ['telegram:7 All quiet.', 'telegram:42 All quiet.']);
+    const session = await store.read((db) => db.q.selectFrom('sessions').select(['agent', 'account', 'settings']).where('id', '=', question?.sessionId ?? '').executeTakeFirst());
+    assert.deepEqual(session, { agent: 'main', account: 'cron', settings: JSON.stringify({ model: 'm-1', toolsets: ['web'] }) });
+    const [run] = await runsOf(store);
+    assert.deepEqual(run && { output: run.output, delivery: (await store.read((db) => deliveryStatus(db, [run]))).get(run.id) }, { output: 'All quiet.', delivery: { state: 'pending', errors: [] } });
+  });
+
+  test('a job is woken for at its time, and is due again at the next', async () => {
+    const { store, clock, pass } = await open();
+    if (engine === 'postgres') return;
+    await using _runner = start(sampleDeps(store, { clock }));
+    const job = await addJob(store, { schedule: 'every 30m' });
+    await pass(29 * minuteMs);
+    assert.deepEqual(await statesOf(store), []);
+    await pass(minuteMs + 10);
+    const [first] = await runsOf(store);
+    assert.equal(first?.dueAtMs, job.createdAtMs + 30 * minuteMs);
+    await answerTurns(store, 'one');
+    await pass(30 * minuteMs);
+    await answerTurns(store, 'two');
+    await pass(10);
+    assert.deepEqual(await statesOf(store), ['ok', 'ok']);
+  });
+
+  test('two runners on one database give every slot one run', async () => {
+    const { store, another } = await open();
+    const other = await another();
+    await using _a = start(sampleDeps(store, clockOf({ owner: 'node-a' })));
+    await using _b = start(sampleDeps(other, clockOf({ owner: 'node-b' })));
+    const jobs = await Promise.all(Array.from({ length: 25 }, (_, index) => addJob(store, { prompt: `question ${index}`, overlap: 'parallel' })));
+    for (let round = 1; round <= 3; round += 1) {
+      await Promise.all(jobs.map(({ id }) => makeDue(store, id)));
+      await asked(store, round * jobs.length);
+    }
+    await answerTurns(store, 'done');
+    await until(async () => (await statesOf(store)).every((state) => state === 'ok'), 'all runs to end');
+    const runs = await runsOf(store);
+    assert.equal(runs.length, 75);
+    assert.equal(new Set(runs.map(({ jobId, slot }) => `${jobId} ${slot}`)).size, 75);
+    assert.equal((await sentTexts(store)).length, 75);
+  });
+
+  test('a thousand jobs that are due at the same moment run once each', async () => {
+    const { store } = await open();
+    await store.write(async (tx) => {
+      const row = { agent: 'main', definition: JSON.stringify({ prompt: 'x', display: '0 9 * * *', skills: [], deliver: 'local' }), schedule: JSON.stringify({ kind: 'cron', expr: '0 9 * * *' }), zone: 'UTC', missed: 'once', overlap: 'skip', state: 'scheduled' as const, next_at: 1000, times: null, origin: null, paused_reason: null, created_at: 0, updated_at: 0 };
+      for (let index = 0; index < 1000; index += 1) await tx.q.insertInto('cron_jobs').values({ ...row, id: `job${index}`, name: `job ${index}` }).execute();
+    });
+    await using _runner = start(sampleDeps(store, clockOf({ options: () => sampleOptions({ max_parallel_jobs: 1000 }) })));
+    await asked(store, 1000);
+    await answerTurns(store, 'done');
+    await until(async () => (await statesOf(store)).every((state) => state === 'ok'), 'all runs to end');
+    assert.equal(new Set((await runsOf(store)).map(({ jobId }) => jobId)).size, 1000);
+  });
+
+  test('what is due while an earlier run is under way is skipped, waits, or runs beside it', async () => {
+    for (const [overlap, during, after] of [
+      ['skip', ['running', 'skipped', 'skipped'], ['ok', 'skipped', 'skipped']],
+      ['queue', ['running', 'waiting', 'waiting'], ['ok', 'ok', 'ok']],
+      ['parallel', ['running', 'running', 'running'], ['ok', 'ok', 'ok']],
+    ] as const) {
+      const { store } = await open();
+      await using _runner = start(sampleDeps(store, clockOf({})));
+      const job = await addJob(store, { overlap });
+      for (const count of [1, 2, 3]) {
+        await makeDue(store, job.id);
+        await until(async () => (await runsOf(store)).length === count && (await statesOf(store)).every((state) => state !== 'ready'), `${overlap} ${count}`);
+      }
+      assert.deepEqual(await statesOf(store), during, overlap);
+      await until(async () => {
+        await answerTurns(store, 'done');
+        return JSON.stringify(await statesOf(store)) === JSON.stringify(after);
+      }, `${overlap}: all runs to end`);
+    }
+  });
+
+  test('what was missed is made up for as the job says, and recorded', async () => {
+    for (const [missed, states, note] of [
+      ['once', ['running'], /also stands for 4 earlier/],
+      ['skip', ['missed'], /5 missed/],
+      ['all(2)', ['running', 'waiting', 'missed'], /3 missed/],
+    ] as const) {
+      const { store } = await open();
+      const job = await addJob(store, { schedule: 'every 10m', missed });
+      await makeDue(store, job.id, 47 * minuteMs);
+      await using _runner = start(sampleDeps(store, clockOf({})));
+      await until(async () => JSON.stringify(await statesOf(store)) === JSON.stringify(states), `${missed} to be made up for`);
+      const runs = await runsOf(store);
+      assert.match(runs.map((run) => run.note ?? '').join(' '), note);
+      const first = Math.min(...runs.map((run) => run.dueAtMs));
+      const next = await store.read((db) => db.q.selectFrom('cron_jobs').select(['next_at', db.now.as('now')]).where('id', '=', job.id).executeTakeFirstOrThrow());
+      assert.equal(((next.next_at ?? 0) - first) % (10 * minuteMs), 0, 'the rhythm stays');
+      assert.ok((next.next_at ?? 0) > Number(next.now));
+    }
+  });
+
+  test('a job that has run as often as it was to is over, and a single one after its run', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const twice = await addJob(store, { times: 2, overlap: 'parallel' });
+    const once = await addJob(store, { schedule: '2h' });
+    for (const count of [1, 2]) {
+      await makeDue(store, twice.id);
+      await until(async () => (await runsOf(store, twice.id)).length === count, `run ${count}`);
+    }
+    await makeDue(store, once.id);
+    await until(async () => (await runsOf(store, once.id)).length === 1, 'the single run');
+    const jobs = await store.read((db) => db.q.selectFrom('cron_jobs').select(['state', 'next_at', 'fired']).orderBy('created_at').execute());
+    assert.deepEqual(jobs, [{ state: 'completed', next_at: null, fired: 2 }, { state: 'completed', next_at: null, fired: 1 }]);
+  });
+
+  test('failures are told once in a row, and again after it has worked', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const job = await addJob(store, { deliver: 'telegram', failureDeliver: 'origin' });
+    const round = async (text: string, reason: 'completed' | 'model_error', count: number): Promise<void> => {
+      await makeDue(store, job.id);
+      await asked(store, count);
+      await answerTurns(store, text, reason);
+      await until(async () => (await statesOf(store)).every((state) => state === 'ok' || state === 'failed' || state === 'silent'), 'the run to end');
+    };
+    await round('', 'model_error', 1);
+    await round('', 'model_error', 2);
+    await round('[SILENT] nothing new', 'completed', 3);
+    await round('', 'completed', 4);
+    await round('back again', 'completed', 5);
+    assert.deepEqual(await statesOf(store), ['failed', 'failed', 'silent', 'failed', 'ok']);
+    const sent = await sentTexts(store);
+    assert.equal(sent.length, 3);
+    assert.match(sent[0] ?? '', /^telegram:7 ⚠️ The scheduled job \*\*What is new\?\*\* failed: The model is away\./);
+    assert.match(sent[1] ?? '', /there was no answer/);
+    assert.equal(sent[2], 'telegram:42 back again');
+  });
+
+  test('a marker only counts by the grammar for jobs', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const job = await addJob(store, { overlap: 'parallel' });
+    for (const [index, text] of ['[SILENT]', 'NO_REPLY', '**NO_REPLY**', 'It said [SILENT] and went on.', '...'].entries()) {
+      await makeDue(store, job.id);
+      await asked(store, index + 1);
+      await answerTurns(store, text);
+    }
+    await over(store, 'silent', 'silent', 'ok', 'ok', 'ok');
+    assert.deepEqual(await sentTexts(store), ['telegram:7 **NO_REPLY**', 'telegram:7 It said [SILENT] and went on.', 'telegram:7 ...']);
+  });
+
+  test('a result that cannot be delivered is a result, and says why it is nowhere', async () => {
+    const { store } = await open();
+    let isThere = true;
+    const targets = { ...sampleDeps(store).targets, account: (name: string) => (isThere ? sampleDeps(store).targets.account(name) : undefined) };
+    await using _runner = start(sampleDeps(store, clockOf({ targets })));
+    const job = await addJob(store, { deliver: 'telegram' });
+    isThere = false;
+    await makeDue(store, job.id);
+    await asked(store, 1);
+    await answerTurns(store, 'fine');
+    await over(store, 'ok');
+    const [run] = await runsOf(store);
+    assert.ok(run !== undefined);
+    assert.deepEqual((await store.read((db) => deliveryStatus(db, [run]))).get(run.id), { state: 'failed', errors: ['telegram: the account telegram is not configured'] });
+  });
+
+  test('what a process leaves behind is taken up by the next: before the agent is asked, while it answers, and after', async () => {
+    const { store } = await open();
+    const job = await addJob(store, { overlap: 'parallel' });
+    await makeDue(store, job.id);
+    {
+      await using _first = start(sampleDeps(store, clockOf({ agent: () => new Promise(() => undefined) })));
+      await over(store, 'running');
+      // It never gets as far as asking: its lane is taken away from it, as the end of a process would.
+      await store.write((tx) => tx.q.updateTable('lanes').set({ owner: 'dead', lease_until: 0 }).where('kind', '=', 'cron').execute());
+      await using _second = start(sampleDeps(store, clockOf({ owner: 'node-b' })));
+      await asked(store, 1);
+      _first.runner.stop(0).catch(() => undefined);
+    }
+  });
+});

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TaskEndpoint } from '../../agent/models/models.ts';
+import { speak } from '../../agent/models/speech.ts';
+import type { Spoken } from '../../agent/models/speech.ts';
+import { ModelError } from '../../core/errors.ts';
+import type { OutboundMedia } from '../../core/message.ts';
+import { enqueueText, withoutAnchor } from '../../delivery/compose.ts';
+import type { Connections } from '../../delivery/connections.ts';
+import { backoffMs } from '../../lib/backoff.ts';
+import { slept } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Platform } from '../../platforms/contract.ts';
+import { persist } from '../../store/persist.ts';
+import { claimSpeech, finishSpeech, giveUpSpeech, postponeSpeech, releaseSpeech } from '../../store/speech-work.ts';
+import type { SpeechWork } from '../../store/speech-work.ts';
+import type { Store } from '../../store/store.ts';
+import type { TtsOptions } from './options.ts';
+import { serviceTrouble } from './service-trouble.ts';
+import { spokenText } from './spoken-text.ts';
+
+export interface SpokenAnswersDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The node. */
+  readonly owner: string;
+  /** `<home>/media` */
+  readonly folder: string;
+  readonly connections: Connections;
+  /** Accounts that are connected here: whoever sends a file has to have it. */
+  accounts(): readonly string[];
+  tts(): TtsOptions;
+  /** Who speaks for an agent; undefined where nobody does. */
+  endpoint(agent: string): Promise<TaskEndpoint | undefined>;
+}
+
+const atOnce = 3;
+const leaseMs = 300_000;
+/** Another process may have planned something, or an account may be back. */
+const lookEveryMs = 15_000;
+const retry = { baseMs: 5_000, capMs: 60_000 } as const;
+const mostAttempts = 3;
+/** Words that come later are not waited for any more. */
+const freshMs = 15 * 60_000;
+
+/** Why an answer will not be spoken, as it is remembered. */
+class Unspeakable extends Error {}
+
+/**
+ * Speaks answers that are planned with `planSpeech`: each becomes one voice message behind its text. What is under way when the process ends is begun again;
+ * the delivery and the end of the plan are one transaction, so nothing is sent twice. What fails is logged and remembered for /voice, and nobody is bothered with it.
+ */
+export class SpokenAnswers {
+  readonly #deps: SpokenAnswersDeps;
+  readonly #stop = new AbortController();
+  #wake = Promise.withResolvers<void>();
+  #running: Promise<unknown> | undefined;
+
+  constructor(deps: SpokenAnswersDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Cuts off what is under way; it is spoken after the next start, if that is soon. */
+  async stop(): Promise<void> {
+    const { store, owner, log } = this.#deps;
+    this.#stop.abort(new Error('the gateway is shutting down'));
+    this.#wake.resolve();
+    await this.#running;
+    try {
+      await store.write((tx) => releaseSpeech(tx, owner));
+    } catch (error) {
+      log.warn({ err: error }, 'speech.not_released');
+    }
+  }
+
+  async #run(): Promise<void> {
+    using _planned = this.#deps.store.listen('speech', () => this.#wake.resolve());
+    await Promise.all(Array.from({ length: atOnce }, () => this.#work()));
+  }
+
+  async #work(): Promise<void> {
+    const { store, owner, clock, log } = this.#deps;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const woken = this.#wake;
+      try {
+        const work = await store.write((tx) => claimSpeech(tx, { owner, accounts: this.#deps.accounts(), leaseMs }));
+        if (work !== undefined) {
+          await this.#perform(work);
+          continue;
+        }
+      } catch (error) {
+        log.error({ err: error }, 'speech.failed');
+      }
+      const rest = new AbortController();
+      await Promise.race([woken.promise, slept(clock, lookEveryMs, AbortSignal.any([rest.signal, signal]))]);
+      rest.abort();
+      if (this.#wake === woken) this.#wake = Promise.withResolvers<void>();
+    }
+  }
+
+  async #perform(work: SpeechWork): Promise<void> {
+    try {
+      const spoken = await this.#speak(work);
+      await this.#deliver(work, spoken);
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      await this.#failed(work, error);
+    }
+  }
+
+  /** Undefined when there is nothing to be said. */
+  async #speak(work: SpeechWork): Promise<Spoken | undefined> {
+    const { connections, clock, tts } = this.#deps;
+    if (work.ageMs > freshMs) throw new Unspeakable('it would have come too late');
+    if (connections.adapter(work.target.account)?.media === undefined) throw new Unspeakable('no files can be sent there');
+    const endpoint = await this.#deps.endpoint(work.agent);
+    if (endpoint === undefined) throw new Unspeakable('no speech service is configured (`auxiliary.speech`)');
+    const { voice, format, speed, max_chars: maxChars } = tts();
+    const text = spokenText(work.text, maxChars);
+    if (text === '') return undefined;
+    return speak(endpoint, { text, voice, format, ...(speed !== undefined && { speed }) }, { clock, signal: this.#stop.signal });
+  }
+
+  async #deliver(work: SpeechWork, spoken: Spoken | undefined): Promise<void> {
+    const { store, clock, log, owner, connections } = this.#deps;
+    const platform = connections.platform(work.target.account);
+    const file = spoken === undefined || platform === undefined ? undefined : await this.#keep(work, spoken);
+    const sent = await persist(() => store.write((tx) => this.#finish(tx, { work, owner, platform, file })), { clock, log, signal: this.#stop.signal });
+    if (!sent && file !== undefined) await rm(file.path, { force: true });
+    log.info({ turn: work.turnId, chars: work.text.length, bytes: spoken?.bytes.byteLength ?? 0, sent }, 'speech.done');
+  }
+
+  async #finish(tx: Parameters<typeof finishSpeech>[0], done: { work: SpeechWork; owner: string; platform: Platform | undefined; file: OutboundMedia | undefined }): Promise<boolean> {
+    const { work, owner, platform, file } = done;
+    const mine = await finishSpeech(tx, { turnId: work.turnId, owner });
+    if (!mine || platform === undefined || file === undefined) return false;
+    await enqueueText(tx, platform, { key: `turn:${work.turnId}:voice`, target: withoutAnchor(work.target), text: '', media: [file], quiet: true, turnId: work.turnId });
+    return true;
+  }
+
+  async #keep(work: SpeechWork, { bytes, mime, extension }: Spoken): Promise<OutboundMedia> {
+    const folder = join(this.#deps.folder, 'spoken');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `${work.turnId}-${randomBytes(4).toString('hex')}${extension}`);
+    await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
+    return { kind: 'voice', path, mime, name: `answer${extension}` };
+  }
+
+  async #failed(work: SpeechWork, error: unknown): Promise<void> {
+    const { store, log } = this.#deps;
+    const passing = !(error instanceof Unspeakable) && (!(error instanceof ModelError) || error.rule.retry);
+    const reason = error instanceof ModelError ? `the speech service ${serviceTrouble[error.code]}` : error instanceof Unspeakable ? error.message : 'of an error on my side';
+    const again = passing && work.attempts < mostAttempts;
+    log.warn({ err: error, turn: work.turnId, attempts: work.attempts, again }, 'speech.not_spoken');
+    await store.write((tx) => (again ? postponeSpeech(tx, work.turnId, { delayMs: backoffMs(work.attempts, retry), error: reason }) : giveUpSpeech(tx, work.turnId, reason)));
+  }
+}
