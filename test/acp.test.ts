@@ -117,6 +117,7 @@ describe('hermes acp', { concurrency: 2, timeout: 120_000 }, () => {
       assert.equal(/The person said no/.test(result), kind === 'reject_once', result);
     }
     assert.equal(editor.asked.length, 2);
+    assert.equal(editor.said(sessionId), 'Done.Done.', 'a question is not said in words as well');
     assert.match(JSON.stringify(editor.asked[0]?.toolCall.content), /rm -rf \.\/nothing-here/);
     assert.deepEqual(editor.asked[0]?.options.map(({ kind }) => kind), ['allow_once', 'allow_always', 'allow_always', 'reject_once']);
   });

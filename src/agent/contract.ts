@@ -3,6 +3,7 @@ import type { ReasoningEffort } from '../core/reasoning-effort.ts';
 import type { Answer, Question } from '../core/question.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
+import type { ToolChoice, ToolDefinition } from './models/contract.ts';
 
 /** The reason with which a turn's signal is aborted; it decides how the turn ends and what is kept. */
 export interface TurnAbort {
@@ -82,6 +83,10 @@ export interface TurnInput {
   readonly room?: TurnRoom;
   readonly place: TurnPlace;
   readonly ask: AskPerson;
+  /** Tools of whoever asks: calls of them are not run; the turn ends with them, and goes on with their results as another turn. They take the place of ours with the same name. */
+  readonly clientTools?: readonly ToolDefinition[];
+  /** Of the first model call. What has to be called is one of `clientTools`. */
+  readonly toolChoice?: ToolChoice;
   /** Calls at the end of the transcript that were waiting for a person when the process ended: they are made again. */
   readonly unansweredCalls?: ReadonlySet<string>;
 }

@@ -1,6 +1,6 @@
 import { ModelError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import type { TranscriptMessage } from '../core/transcript.ts';
+import type { ToolCall, TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -50,6 +50,8 @@ interface Turn {
   readonly draft: Draft;
   /** Of calls whose message is not out yet. */
   readonly usage: UsageEvent[];
+  /** Of how many the model is at work on. */
+  step: number;
 }
 
 const defaultMaxIterations = 90;
@@ -80,6 +82,16 @@ const outputLimit = (turn: Turn, continued: number): number | undefined => {
   return limit === undefined ? undefined : Math.min(limit * 2 ** continued, Math.max(limit, continuationTokens));
 };
 
+/** What may be called, and what has to be. Whoever has to call something gets only what ends the turn: with ours it would never end. */
+const toolsFor = ({ deps, input }: Turn, how: { readonly first: boolean; readonly withTools: boolean }): Pick<ModelRequest, 'tools' | 'toolChoice'> => {
+  const { clientTools = [], toolChoice } = input;
+  const theirs = new Set(clientTools.map(({ name }) => name));
+  const tools = [...deps.tools.definitions.filter(({ name }) => !theirs.has(name)), ...clientTools];
+  if (!how.withTools) return { tools, toolChoice: 'none' };
+  if (!how.first || toolChoice === undefined) return { tools };
+  return { tools: toolChoice === 'none' ? tools : clientTools, toolChoice };
+};
+
 const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], how: { readonly continued: number; readonly withTools: boolean }): ModelRequest => {
   const { continued, withTools } = how;
   const limit = outputLimit(turn, continued);
@@ -91,9 +103,8 @@ const requestFor = (turn: Turn, messages: readonly TranscriptMessage[], how: { r
     model: turn.input.model ?? turn.deps.model,
     system: turn.input.system,
     messages: continued > 0 ? [...messages, ...unfinished] : messages,
-    tools: turn.deps.tools.definitions,
+    ...toolsFor(turn, { first: turn.step === 1, withTools }),
     ...(turn.input.reasoningEffort !== undefined && { reasoningEffort: turn.input.reasoningEffort }),
-    ...(!withTools && { toolChoice: 'none' as const }),
     ...(limit !== undefined && { maxOutputTokens: limit }),
   };
 };
@@ -209,20 +220,25 @@ async function* askAgain(turn: Turn): AsyncGenerator<TurnEvent, void, undefined>
   rows.push(...results);
 }
 
+const isTheirs = ({ clientTools }: TurnInput, { name }: ToolCall): boolean => clientTools?.some((tool) => tool.name === name) === true;
+
 async function* converse(turn: Turn): AsyncGenerator<TurnEvent, EndEvent, undefined> {
   const { input, watch, rows } = turn;
   const steps = input.limits.maxIterations ?? defaultMaxIterations;
   let strikes = 0;
   yield* askAgain(turn);
   for (let step = 1; step <= steps; step += 1) {
+    turn.step = step;
     watch.check();
     yield* steer(turn);
     const finish = yield* compose(turn, () => rows, true);
     yield* release(turn, finish.reason, finish.toolCalls);
     if (finish.toolCalls.length === 0) return { type: 'end', reason: 'completed' };
     const round = { ...roundOf(turn), cut: finish.reason === 'length' };
-    const { results, refused } = yield* runToolCalls(finish.toolCalls, round);
+    const ours = finish.toolCalls.filter((call) => !isTheirs(input, call));
+    const { results, refused } = yield* runToolCalls(ours, round);
     rows.push(...results);
+    if (ours.length < finish.toolCalls.length) return { type: 'end', reason: 'completed' };
     strikes = refused ? strikes + 1 : 0;
     if (strikes === maxStrikes) throw new TurnFailed('bad_tool_calls', 'The model kept calling tools in a way that cannot be run. Please try again.');
   }
@@ -261,7 +277,7 @@ async function* runTurn(deps: AgentDeps, input: TurnInput, signal: AbortSignal):
   const watch = watchTurn({ clock: deps.clock, limits: input.limits, signal });
   const routes = newRouteCursor({ provider: deps.provider, model: input.model ?? deps.model }, deps.fallbacks);
   const rows = [...input.transcript];
-  const turn: Turn = { deps, input, watch, routes, rows, room: newRoomKeeper(rows, input.room, watch), draft: { text: '', reasoning: '', replay: undefined }, usage: [] };
+  const turn: Turn = { deps, input, watch, routes, rows, room: newRoomKeeper(rows, input.room, watch), draft: { text: '', reasoning: '', replay: undefined }, usage: [], step: 0 };
   try {
     yield yield* converse(turn);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { describeSettings } from '../config/describe-settings.ts';
+import { OwnVariables } from '../config/own-variables.ts';
 import { formatProblem } from '../config/problem.ts';
 import { setSetting } from '../config/set-setting.ts';
 import { scrubbedEnvironment } from '../lib/scrubbed-environment.ts';
@@ -13,6 +14,8 @@ const secretVariables = (): ReadonlySet<string> => new Set(describeSettings(sect
 /** What the process around a gateway does for it. What it writes into the files is taken over by whoever follows them. */
 export const outsideOf = (terminal: Terminal, home: string, restart?: () => void): NonNullable<GatewayOptions['outside']> => ({
   childEnvironment: (passthrough) => scrubbedEnvironment(terminal.env, { passthrough, withheld: secretVariables() }),
+  openVariables: (path, redactor) => new OwnVariables(path, redactor),
+  environment: (name) => terminal.env[name],
   async changeSetting(path, value) {
     const outcome = await setSetting({ home, env: terminal.env, sections, platforms, path, value });
     if (!outcome.ok) return outcome.problems.map(formatProblem).join('; ');

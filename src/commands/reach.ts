@@ -1,4 +1,5 @@
 import type { AgentMemory } from '../agent/memory/agent-memory.ts';
+import type { HelperView } from '../agent/tools/delegation/helpers.ts';
 import type { McpServers } from '../agent/tools/mcp/servers.ts';
 import type { SkillLibrary } from '../agent/tools/skills/skill-library.ts';
 import type { Processes } from '../agent/tools/terminal/processes.ts';
@@ -54,6 +55,8 @@ export interface Reach {
   readonly skills?: (agent: string) => SkillsReach | undefined;
   readonly mcp?: McpReach;
   /** Programs that run in the background of a conversation. */
-  readonly processes?: Pick<Processes, 'hasLive' | 'killOf'>;
+  readonly processes?: Pick<Processes, 'hasLive' | 'killOf'> & Partial<Pick<Processes, 'of'>>;
+  /** Helpers of a conversation that this gateway knows of. */
+  readonly helpers?: (sessionId: string) => readonly HelperView[];
   readonly voice?: (agent: string) => VoiceReach | undefined;
 }

@@ -9,15 +9,17 @@ import { soundsSecret } from './variables.ts';
 /** Short values of variables that only sound secret may be ordinary words. */
 const leastCharacters = 8;
 
+/** A log escapes line breaks, so the lines of a key file have to be known one by one. */
+export const rememberSecret = (redactor: Redactor, secret: string): void => {
+  for (const text of new Set([secret, secret.trim(), ...secret.split(/\r?\n/).filter((line) => line.length >= 16)])) redactor.remember(text);
+};
+
 /** Makes every secret of the configuration known to `redactor`, and answers one that knows them too, for texts about the configuration itself. */
 export const conceal = (nodes: readonly SettingNode[], envFile: EnvFile, redactor: Redactor | undefined): Redactor => {
   const own = newRedactor();
   const remember = (secret: string): void => {
-    // A log escapes line breaks, so the lines of a key file have to be known one by one.
-    for (const text of new Set([secret, secret.trim(), ...secret.split(/\r?\n/).filter((line) => line.length >= 16)])) {
-      own.remember(text);
-      redactor?.remember(text);
-    }
+    rememberSecret(own, secret);
+    if (redactor !== undefined) rememberSecret(redactor, secret);
   };
   for (const node of nodes) for (const scalar of scalarsOf(node)) if (scalar.secret === true && scalar.value !== null) remember(String(scalar.value));
   for (const { name, value } of envFile.entries) if (soundsSecret(name) && value.length >= leastCharacters) remember(value);

@@ -25,6 +25,7 @@ export const configFileName = 'config.yaml';
 export const envFileName = '.env';
 
 export interface ConfigInput<Sections extends readonly Section[]> {
+  readonly home?: string;
   readonly env: Environment;
   readonly sections: Sections;
   readonly platforms: readonly PlatformFacts[];
@@ -93,7 +94,7 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
     return { config: { ok: false, problems: [...fatal.map(clean), ...disabled.flatMap(({ problems }) => problems)].toSorted(byPlace), warnings }, holdsSecret };
   }
   const values = Object.fromEntries(sections.map(({ name, value }) => [name, value]));
-  const together = checkTogether(input.sections, values);
+  const together = checkTogether(input, values);
   if (together.problems.length > 0) return { config: { ok: false, problems: together.problems.map(clean), warnings }, holdsSecret };
   const config: ValidConfig<Sections> = {
     ok: true,
@@ -109,8 +110,8 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
 };
 
 /** What no section can know by itself. */
-const checkTogether = (sections: readonly Section[], values: Readonly<Record<string, unknown>>): { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] } => {
-  const found = sections.flatMap(({ name, check }) => (check === undefined ? [] : [{ name, ...check(values) }]));
+const checkTogether = ({ sections, home }: ConfigInput<readonly Section[]>, values: Readonly<Record<string, unknown>>): { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] } => {
+  const found = sections.flatMap(({ name, check }) => (check === undefined ? [] : [{ name, ...check(values, home) }]));
   const problem = (code: 'invalid' | 'unused', name: string, message: string): Problem => ({ code, file: configFileName, path: name, message });
   return {
     problems: found.flatMap(({ name, errors }) => errors.map((message) => problem('invalid', name, message))),

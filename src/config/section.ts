@@ -30,8 +30,8 @@ export interface Section<Name extends string = string, Schema extends z.ZodType 
   readonly name: Name;
   readonly schema: Schema;
   readonly reload: Reload;
-  /** Called with the values of all sections once each is valid by itself. */
-  readonly check?: (all: Readonly<Record<string, unknown>>) => SectionFindings;
+  /** Called with the values of all sections once each is valid by itself, and with the folder they are for, where there is one. */
+  readonly check?: (all: Readonly<Record<string, unknown>>, home: string | undefined) => SectionFindings;
 }
 
 export const defineSection = <const Name extends string, Schema extends z.ZodType>(name: Name, schema: Schema, reload: Reload, check?: Section['check']): Section<Name, Schema> => ({

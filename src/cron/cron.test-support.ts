@@ -72,12 +72,15 @@ export const origin: JobOrigin = { target: { account: 'telegram', chatId: '7', c
 export const addJob = (store: Store, request: JobRequest = {}, of: { readonly agent?: string; readonly origin?: JobOrigin } = {}): Promise<CronJob> =>
   store.write((tx) => createJob(tx, sampleRules(), { agent: of.agent ?? 'main', origin: of.origin ?? origin, request: { schedule: '0 9 * * *', prompt: 'What is new?', ...request } }));
 
-/** As if the job had been due for so long. */
+let slots = 0;
+
+/** As if the job had been due for so long; a slot that it has not had before. */
 export const makeDue = (store: Store, id: string, agoMs = 0): Promise<void> =>
   store.write(async (tx) => {
+    slots += 1;
     await tx.q
       .updateTable('cron_jobs')
-      .set((eb) => ({ next_at: eb(tx.now, '-', agoMs) }))
+      .set((eb) => ({ next_at: eb(tx.now, '-', agoMs + slots) }))
       .where('id', '=', id)
       .execute();
     tx.notify('cron', `job:${id}`);

@@ -6,13 +6,13 @@ export interface PlannedRuns {
   /** Slots that get a run, oldest first. */
   readonly runs: readonly number[];
   readonly cause: Extract<CronRunCause, 'schedule' | 'catch_up'>;
-  /** How many earlier slots get none: `3`, or `1000 or more`. */
+  /** How many earlier slots get none: `3`, or `100 or more`. */
   readonly missed: string | undefined;
   readonly nextMs: number | null;
 }
 
 /** How many of the missed slots may run, each by itself. */
-export const mostCaughtUp = 100;
+export const mostCaughtUp = countedMost;
 
 /** Undefined for what is no policy. */
 export const readMissedPolicy = (text: string): MissedPolicy | undefined => {

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { until } from '../../test/support/whole.ts';
-import { silentLogger } from '../lib/logger.ts';
 import { deliveryStatus } from '../store/cron-runs.ts';
 import type { Store } from '../store/store.ts';
-import { addJob, agentHome, answerTurns, hurried, makeDue, origin, runsOf, sampleDeps, sampleOptions, sentTexts, statesOf } from './cron.test-support.ts';
+import { addJob, answerTurns, hurried, makeDue, runsOf, sampleDeps, sampleOptions, sampleRules, sentTexts, statesOf } from './cron.test-support.ts';
 import type { CronDeps } from './deps.ts';
 import { changeJobAsAsked, pauseJob, removeJob, runJobNow, stopJob } from './manage-jobs.ts';
-import { sampleRules } from './cron.test-support.ts';
 import { CronRunner } from './runner.ts';
 
 const minuteMs = 60_000;
@@ -29,7 +25,8 @@ const asked = async (store: Store, count: number): Promise<void> =>
 const over = (store: Store, ...states: readonly string[]): Promise<void> => until(async () => JSON.stringify(await statesOf(store)) === JSON.stringify(states), `runs that are ${states.join(', ')}`);
 
 eachStore((engine, open) => {
-  const clockOf = (deps: Partial<CronDeps>): Partial<CronDeps> => (engine === 'postgres' ? { clock: hurried, ...deps } : { clock: hurried, ...deps });
+  /** Looks sooner than usual for what no notification tells. */
+  const clockOf = (deps: Partial<CronDeps>): Partial<CronDeps> => ({ clock: hurried, ...deps });
 
   test('a job that is due asks its agent in a conversation of its own, and the answer goes where the job says', async () => {
     const { store } = await open();
@@ -87,7 +84,7 @@ eachStore((engine, open) => {
   test('a thousand jobs that are due at the same moment run once each', async () => {
     const { store } = await open();
     await store.write(async (tx) => {
-      const row = { agent: 'main', definition: JSON.stringify({ prompt: 'x', display: '0 9 * * *', skills: [], deliver: 'local' }), schedule: JSON.stringify({ kind: 'cron', expr: '0 9 * * *' }), zone: 'UTC', missed: 'once', overlap: 'skip', state: 'scheduled' as const, next_at: 1000, times: null, origin: null, paused_reason: null, created_at: 0, updated_at: 0 };
+      const row = { agent: 'main', definition: JSON.stringify({ prompt: 'x', display: '0 9 * * *', skills: [], deliver: 'local' }), schedule: JSON.stringify({ kind: 'cron', expr: '0 9 * * *' }), zone: 'UTC', missed: 'once', overlap: 'skip', state: 'scheduled' as const, next_at: tx.now, times: null, origin: null, paused_reason: null, created_at: 0, updated_at: 0 };
       for (let index = 0; index < 1000; index += 1) await tx.q.insertInto('cron_jobs').values({ ...row, id: `job${index}`, name: `job ${index}` }).execute();
     });
     await using _runner = start(sampleDeps(store, clockOf({ options: () => sampleOptions({ max_parallel_jobs: 1000 }) })));
@@ -207,16 +204,70 @@ eachStore((engine, open) => {
 
   test('what a process leaves behind is taken up by the next: before the agent is asked, while it answers, and after', async () => {
     const { store } = await open();
-    const job = await addJob(store, { overlap: 'parallel' });
+    const die = (): Promise<unknown> => store.write((tx) => tx.q.updateTable('lanes').set({ owner: 'dead', lease_until: 0 }).where('kind', '=', 'cron').execute());
+    const job = await addJob(store);
     await makeDue(store, job.id);
+    const opened = Promise.withResolvers<undefined>();
     {
-      await using _first = start(sampleDeps(store, clockOf({ agent: () => new Promise(() => undefined) })));
+      await using _stuck = start(sampleDeps(store, clockOf({ agent: () => opened.promise })));
       await over(store, 'running');
-      // It never gets as far as asking: its lane is taken away from it, as the end of a process would.
-      await store.write((tx) => tx.q.updateTable('lanes').set({ owner: 'dead', lease_until: 0 }).where('kind', '=', 'cron').execute());
-      await using _second = start(sampleDeps(store, clockOf({ owner: 'node-b' })));
+      await die();
+      await using _next = start(sampleDeps(store, clockOf({ owner: 'node-b' })));
       await asked(store, 1);
-      _first.runner.stop(0).catch(() => undefined);
+      opened.resolve(undefined);
     }
+    await die();
+    {
+      await using _while = start(sampleDeps(store, clockOf({ owner: 'node-c' })));
+      await until(async () => (await store.read((db) => db.q.selectFrom('lanes').select('owner').where('kind', '=', 'cron').executeTakeFirst()))?.owner === 'node-c', 'the run to be taken up');
+    }
+    await answerTurns(store, 'after all');
+    assert.deepEqual(await statesOf(store), ['running']);
+    await using _after = start(sampleDeps(store, clockOf({ owner: 'node-d' })));
+    await over(store, 'ok');
+    assert.deepEqual(await sentTexts(store), ['telegram:7 after all']);
+    assert.equal((await runsOf(store)).length, 1);
+  });
+
+  test('a run can be stopped at any time, and a job that was removed stays removed', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const job = await addJob(store, { overlap: 'queue' });
+    for (const count of [1, 2]) {
+      await makeDue(store, job.id);
+      await until(async () => (await runsOf(store)).length === count, `run ${count}`);
+    }
+    await asked(store, 1);
+    assert.equal(await store.write((tx) => stopJob(tx, job.id)), 2);
+    await over(store, 'stopped', 'stopped');
+    assert.deepEqual(await answerTurns(store, 'too late'), []);
+    await makeDue(store, job.id);
+    await asked(store, 2);
+    await store.write((tx) => removeJob(tx, job.id));
+    await assert.rejects(store.write((tx) => changeJobAsAsked(tx, sampleRules(), { id: job.id, request: { prompt: 'again' } })), /has been removed/);
+    await assert.rejects(store.write((tx) => runJobNow(tx, job.id, 'x')), /has been removed/);
+    await makeDue(store, job.id);
+    await until(async () => (await statesOf(store)).at(-1) === 'stopped', 'the last run to be stopped');
+    assert.equal((await runsOf(store)).length, 3);
+    assert.deepEqual(await sentTexts(store), []);
+  });
+
+  test('a paused job is not due, and what waited for its run does not take place', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const job = await addJob(store, { overlap: 'queue' });
+    for (const count of [1, 2]) {
+      await makeDue(store, job.id);
+      await until(async () => (await runsOf(store)).length === count, `run ${count}`);
+    }
+    await asked(store, 1);
+    const paused = await store.write((tx) => pauseJob(tx, job.id, 'holiday'));
+    assert.deepEqual({ state: paused.state, next: paused.nextAtMs, reason: paused.pausedReason }, { state: 'paused', next: null, reason: 'holiday' });
+    await answerTurns(store, 'done');
+    await over(store, 'ok', 'skipped');
+    await store.write((tx) => runJobNow(tx, job.id, 'x'));
+    await store.write((tx) => runJobNow(tx, job.id, 'x'));
+    await asked(store, 2);
+    assert.deepEqual((await runsOf(store)).map(({ cause }) => cause), ['schedule', 'schedule', 'manual']);
   });
 });

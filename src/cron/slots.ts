@@ -82,7 +82,7 @@ export interface DueSlots {
 }
 
 /** Enough to say how much was missed. */
-export const countedMost = 1000;
+export const countedMost = 100;
 
 /** The slots from `firstMs` up to now, of which `firstMs` is one. */
 export const dueSlots = (schedule: Schedule, due: { firstMs: number; nowMs: number; zone: string; most: number }): DueSlots => {

@@ -54,8 +54,6 @@ export interface GatewayOptions {
   readonly redactor: Redactor;
   /** What whoever starts the gateway can do for it. */
   readonly outside?: ReachOptions['outside'];
-  /** A variable from an agent's own `.env`. */
-  readonly agentVariable?: (agent: string, name: string) => string | undefined;
 }
 
 const sendTimeoutMs = 30_000;
@@ -121,7 +119,7 @@ export class Gateway {
       redactor: options.redactor,
       shared: parts,
       childEnvironment,
-      variable: (agent, name) => options.agentVariable?.(agent, name),
+      outside: options.outside ?? {},
       keepAlways: (patterns) => this.#keepAlways(patterns),
       isOwner: (person) => this.#isOwner(person),
     });

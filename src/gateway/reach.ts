@@ -4,6 +4,7 @@ import { listModels } from '../agent/models/list-models.ts';
 import type { Reach } from '../commands/reach.ts';
 import type { Adapter } from '../platforms/contract.ts';
 import type { Agents } from './agents/agents.ts';
+import type { VariablesOutside } from './agents/own-variables.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface ReachOptions {
@@ -15,7 +16,7 @@ export interface ReachOptions {
   readonly agents: Pick<Agents, 'peek'>;
   readonly mcp: Reach['mcp'];
   readonly processes: NonNullable<Reach['processes']>;
-  readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & { readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
+  readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & VariablesOutside & { readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
 }
 
 /** Enough to find programs and to know whose they are. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { errorCode } from './error-code.ts';
 import { readManifest } from './manifest.ts';
 import type { HookManifest } from './manifest.ts';
 
@@ -32,16 +33,14 @@ export interface BrokenHook {
 const modules = new Set(['.ts', '.mts', '.js', '.mjs', '.cjs']);
 const mostManifestBytes = 64 * 1024;
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown');
-
-const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 
 const isProgram = async (path: string): Promise<boolean> => {
   try {
     await access(path, constants.X_OK);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EACCES') return false;
+    if (errorCode(error) === 'EACCES') return false;
     throw error;
   }
 };
@@ -68,7 +67,7 @@ const examine = async (at: Pick<FoundHook, 'id' | 'agent' | 'folder'>): Promise<
     const handler = await findHandler(at.folder);
     return 'problem' in handler ? { ...at, problem: handler.problem } : { ...at, manifest, handler };
   } catch (error) {
-    return isMissing(error) ? undefined : { ...at, problem: `it cannot be read (${codeOf(error)})` };
+    return isMissing(error) ? undefined : { ...at, problem: `it cannot be read (${errorCode(error)})` };
   }
 };
 
@@ -79,7 +78,7 @@ export const discoverHooks = async ({ path, agent }: HookFolder): Promise<readon
     names = await readdir(path);
   } catch (error) {
     if (isMissing(error)) return [];
-    return [{ id: agent ?? 'hooks', agent, folder: path, problem: `the folder cannot be read (${codeOf(error)})` }];
+    return [{ id: agent ?? 'hooks', agent, folder: path, problem: `the folder cannot be read (${errorCode(error)})` }];
   }
   const hooks = names.filter((name) => !/^[._]/.test(name)).toSorted();
   const found = await Promise.all(hooks.map((name) => examine({ id: agent === undefined ? name : `${agent}/${name}`, agent, folder: join(path, name) })));

@@ -48,12 +48,24 @@ export const timeoutOf = ({ timeout, kind }: Pick<HookManifest, 'timeout' | 'kin
 export const mayDecide = ({ kind, events }: Pick<HookManifest, 'kind' | 'events'>): boolean =>
   kind === 'decide' && events.some((pattern) => pattern === '*' || pattern === 'message:*' || pattern === 'command:*' || (eventFamily(pattern) !== undefined && isDecidable(pattern)));
 
-/** The manifest, or what is wrong with it. */
-export const readManifest = (text: string): HookManifest | { readonly problem: string } => {
+const mostAliases = 10;
+
+const readYaml = (text: string): { readonly value: unknown } | { readonly problem: string } => {
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;
   if (error !== undefined) return { problem: `HOOK.yaml is not YAML: ${error.message.split('\n', 1)[0] ?? ''}` };
-  const read = manifest.safeParse(document.toJS({ maxAliasCount: 10 }));
+  try {
+    return { value: document.toJS({ maxAliasCount: mostAliases }) };
+  } catch (cause) {
+    return { problem: `HOOK.yaml refers to itself too often: ${cause instanceof Error ? cause.message : String(cause)}` };
+  }
+};
+
+/** The manifest, or what is wrong with it. */
+export const readManifest = (text: string): HookManifest | { readonly problem: string } => {
+  const yaml = readYaml(text);
+  if ('problem' in yaml) return yaml;
+  const read = manifest.safeParse(yaml.value);
   if (read.success) return read.data;
   const issues = read.error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
   return { problem: `HOOK.yaml: ${issues.join('; ')}` };

@@ -3,6 +3,7 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { slept } from '../lib/clock.ts';
 import { boundedLines } from './bounded-lines.ts';
+import { errorCode } from './error-code.ts';
 import { HookError } from './hook-error.ts';
 import { mostAnswerBytes } from './runner.ts';
 import type { CallLimit } from './within-limit.ts';
@@ -24,15 +25,13 @@ const mostPrintedBytes = 1024 * 1024;
 /** How long output may still come from what it has left running. */
 const lingerMs = 200;
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown');
-
 /** Ends it and all that it has started. */
 const killGroup = ({ pid }: Child): void => {
   if (pid === undefined) return;
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error;
+    if (errorCode(error) !== 'ESRCH') throw error;
   }
 };
 
@@ -98,7 +97,7 @@ export const runProgram = async (program: Program, { clock, timeoutMs, signal }:
   const exit = await exitOf(child);
   over.abort();
   const early = await ended;
-  if ('error' in exit) throw new HookError('not_started', codeOf(exit.error) === 'ENOENT' ? `${name} is not installed, or its first line names a program that is not` : `it cannot be run (${codeOf(exit.error)})`, { cause: exit.error });
+  if ('error' in exit) throw new HookError('not_started', errorCode(exit.error) === 'ENOENT' ? `${name} is not installed, or its first line names a program that is not` : `it cannot be run (${errorCode(exit.error)})`, { cause: exit.error });
   killGroup(child);
   await slept(clock, lingerMs, closed.signal);
   for (const stream of [child.stdout, child.stderr]) stream.destroy();

@@ -11,7 +11,7 @@ export interface SimulatedMessage {
   readonly mention?: boolean;
   /** Sent by our own account. */
   readonly own?: boolean;
-  readonly media?: { readonly kind: MediaKind; readonly bytes: Uint8Array; readonly name: string; readonly mime: string };
+  readonly media?: { readonly kind: MediaKind; readonly bytes: Uint8Array; readonly name: string; readonly mime: string; readonly durationMs?: number };
   readonly replyTo?: string;
 }
 

@@ -37,6 +37,9 @@ export const matchingRoute = (routes: readonly Route[], event: Pick<InboundEvent
   return route === undefined ? undefined : { route, index };
 };
 
+/** Every agent that there is. */
+export const agentIds = ({ agents }: Pick<Routing, 'agents'>): readonly string[] => [...new Set([mainAgent, ...Object.keys(agents)])];
+
 export const isAgent = (routing: Pick<Routing, 'agents'>, id: string): boolean => id === mainAgent || Object.hasOwn(routing.agents, id);
 
 /** The agent that answers an event, and why. */
@@ -45,8 +48,12 @@ export interface ChosenAgent {
   readonly why: string;
 }
 
+/** A route as people find it in the file: its number there, counted from zero, and what it asks for. */
+export const routeWords = ({ route: { match }, index }: { readonly route: Route; readonly index: number }): string =>
+  `routes[${index}] (${namedKeys(match).map((key) => `${key} ${match[key]}`).join(', ')})`;
+
 /** Who answers by the configuration alone. */
 export const routedAgent = (routing: Routing, event: Pick<InboundEvent, 'account' | 'chat' | 'sender'>): ChosenAgent => {
   const routed = matchingRoute(routing.routes, event);
-  return routed === undefined ? { id: routing.default_agent, why: 'by default' } : { id: routed.route.agent, why: `by routes[${routed.index}]` };
+  return routed === undefined ? { id: routing.default_agent, why: 'by default' } : { id: routed.route.agent, why: `by ${routeWords(routed)}` };
 };

@@ -13,6 +13,8 @@ import type { Logger } from '../lib/logger.ts';
 import { newSlots } from '../lib/slots.ts';
 import type { Slots } from '../lib/slots.ts';
 import type { Adapter } from '../platforms/contract.ts';
+import type { Writing } from '../store/store.ts';
+import type { RunningTurn } from '../store/turns.ts';
 import { fileWords } from './media/file-words.ts';
 import type { MediaReader, OpenMediaReader, ReadFile, SentFile } from './media/media-reader.ts';
 import type { ItemGroup, LoadedMedia } from './user-message.ts';
@@ -26,6 +28,8 @@ export interface AttachmentOptions {
   adapter(account: string): Adapter | undefined;
   /** Who puts files into words; without one they are only attached. */
   readonly openReader?: OpenMediaReader;
+  /** Shows the chat what was understood of its voice messages, in the transaction that writes those into the transcript. */
+  readonly echo?: (tx: Writing, turn: Pick<RunningTurn, 'id' | 'target'>, heard: LoadedMedia['heard']) => Promise<void>;
 }
 
 type FileOf = Omit<SentFile, 'fetch'>;

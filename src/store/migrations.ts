@@ -187,7 +187,21 @@ const fourth: Migration = {
   ],
 };
 
-const migrations: readonly Migration[] = [first, second, third, fourth];
+/** The API: who may call it, what they have used, and what is to be answered again word for word. */
+const fifth: Migration = {
+  version: 5,
+  statements: () => [
+    `create table api_keys (
+      id text primary key, name text not null, hash text not null, hint text not null, scopes text not null, limits text not null, created_at bigint not null, rotated_at bigint, used_at bigint)`,
+    'create unique index api_keys_name on api_keys (name)',
+    'create unique index api_keys_hash on api_keys (hash)',
+    'create table api_spend (key_id text not null, day text not null, usd double precision not null, primary key (key_id, day))',
+    'create table api_replays (key_id text not null, name text not null, fingerprint text not null, answer text not null, created_at bigint not null, primary key (key_id, name))',
+    'create index api_replays_created on api_replays (created_at)',
+  ],
+};
+
+const migrations: readonly Migration[] = [first, second, third, fourth, fifth];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 

@@ -3,6 +3,9 @@ import type { Generated } from 'kysely';
 /** Rows as both engines hold them: times in milliseconds, flags as 0 and 1, structures as JSON text. */
 export interface Tables {
   meta: { key: string; value: string };
+  api_keys: ApiKeyRow;
+  api_spend: { key_id: string; day: string; usd: number };
+  api_replays: { key_id: string; name: string; fingerprint: string; answer: string; created_at: number };
   nodes: { id: string; kind: string; pid: number; host: string; started_at: number; seen_at: number };
   sessions: SessionRow;
   bindings: { session_key: string; session_id: string; account: string; target: string; updated_at: number };
@@ -432,4 +435,19 @@ export interface DelegationRow {
   stop: Generated<number>;
   created_at: number;
   ended_at: number | null;
+}
+
+/** A credential of the API, as it is kept: never the credential itself. */
+export interface ApiKeyRow {
+  id: string;
+  name: string;
+  hash: string;
+  /** Its first characters, for people. */
+  hint: string;
+  /** JSON. */
+  scopes: string;
+  limits: string;
+  created_at: number;
+  rotated_at: number | null;
+  used_at: number | null;
 }

@@ -242,7 +242,7 @@ describe('when it goes wrong', { concurrency: 2, timeout: 60_000 }, () => {
     const failing = async (more: Parameters<typeof bench.agent>[0]): Promise<string | undefined> => (await run(bench.agent(more), asking('echo x'))).end.error?.sentence;
     assert.equal(await failing({ options: { command: ['/nowhere/agent', 'acp'] } }), 'The agent `/nowhere/agent` could not be started. The owner has to check its `command`; the log says more.');
     assert.match((await failing({ abilities: 'broken' })) ?? '', /could not be started/);
-    assert.match((await failing({ options: { command: ['/bin/sh', '-c', 'echo nonsense; exec cat'] } })) ?? '', /could not be started/);
+    assert.match((await failing({ options: { command: [process.execPath, '-e', 'console.log("nonsense"); process.stdin.pipe(process.stdout)'] } })) ?? '', /could not be started/);
     const { clock, manual } = deadlineClock();
     const answered = failing({ abilities: 'mute', clock });
     while (!bench.told().some(({ event }) => event === 'mute')) await manual.advance(0);

@@ -19,7 +19,9 @@ export interface GuardedCommand {
 export interface CommandGuardDeps {
   readonly approve: Approver;
   settings(): Pick<ApprovalSettings, 'approvals'>;
-  readonly facts: Omit<CommandFacts, 'cwd'>;
+  readonly facts: Omit<CommandFacts, 'cwd' | 'others'>;
+  /** What belongs to other agents, as it stands for a conversation. */
+  others?(sessionId: string): CommandFacts['others'];
 }
 
 /** `how` is left out for what needs no approval. */
@@ -36,7 +38,7 @@ const subjectOf = ({ command, cwd, background }: GuardedCommand): string => `# i
 export const newCommandGuard =
   (deps: CommandGuardDeps): CommandGuard =>
   async (asked, context, signal) => {
-    const judgement = judgeCommand(asked.command, { ...deps.facts, cwd: asked.cwd }, asked.dialect);
+    const judgement = judgeCommand(asked.command, { ...deps.facts, cwd: asked.cwd, others: deps.others?.(context.sessionId) }, asked.dialect);
     if (judgement.type === 'refused') return { allowed: false, reason: `This ${judgement.reason}. It is never run here, whatever the settings are. Do not try it in another way.` };
     const glob = deniedBy(deps.settings().approvals.deny, asked.command, judgement.reading.calls);
     if (glob !== undefined) return { allowed: false, reason: `The owner forbids this (approvals.deny: ${JSON.stringify(glob)}). Do not try it in another way.` };

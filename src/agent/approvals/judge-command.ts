@@ -2,6 +2,7 @@ import { codeRules, doubtRules } from './code-rules.ts';
 import { fileRules } from './file-rules.ts';
 import { floorRules } from './floor-rules.ts';
 import { stopsGateway } from './gateway-rules.ts';
+import { reachesOthers, walksOverOthers } from './other-agents.ts';
 import { ruleApplies } from './rule.ts';
 import type { CommandFacts, Reach, Rule } from './rule.ts';
 import { runsFetched } from './runs-fetched.ts';
@@ -32,9 +33,10 @@ const containers: readonly string[] = ['docker', 'podman', 'nerdctl', 'kubectl',
 /** What runs in a container cannot take the machine with it. */
 const isInContainer = (call: ShellCall): boolean => call.wrappers.some((wrapper) => containers.includes(wrapper));
 
-const floorReason = (reading: ScriptReading, facts: CommandFacts): string | undefined => {
+const floorReason = (command: string, reading: ScriptReading, facts: CommandFacts): string | undefined => {
   if (reading.forkBomb) return 'starts copies of itself until the machine stands still';
   if (stopsGateway(reading.calls, facts)) return 'stops or restarts the gateway that you run in. Only its owner can do that, from outside';
+  if (reachesOthers(command, reading.calls, facts)) return 'reaches for what belongs to another agent of this gateway';
   for (const call of reading.calls) {
     if (isInContainer(call)) continue;
     const rule = floorRules.find((each) => ruleApplies(each, call, facts));
@@ -48,6 +50,7 @@ const findingsOf = (command: string, reading: ScriptReading, facts: CommandFacts
   const add = (finding: Finding): void => void (byPattern.has(finding.pattern) || byPattern.set(finding.pattern, finding));
   for (const doubt of reading.doubts) add(doubtRules[doubt]);
   if (runsFetched(reading.calls, facts)) add(doubtRules['network-code']);
+  if (walksOverOthers(reading.calls, facts)) add({ pattern: 'search where other agents live', reason: 'goes through a folder in which files of other agents lie', widest: 'once' });
   if (hasHiddenCharacters(command)) add({ pattern: 'hidden characters', reason: 'has characters that cannot be seen or look like others', widest: 'once' });
   for (const call of reading.calls) {
     const rules = isInContainer(call) ? [...floorRules, ...dangerRules] : dangerRules;
@@ -59,7 +62,7 @@ const findingsOf = (command: string, reading: ScriptReading, facts: CommandFacts
 /** Reads a command as its shell will, and says what it may do to the machine. Runs nothing and looks at no file. */
 export const judgeCommand = (command: string, facts: CommandFacts, dialect: Dialect = 'bash'): CommandJudgement => {
   const reading = readScript(command, facts, dialect);
-  const refusal = floorReason(reading, facts);
+  const refusal = floorReason(command, reading, facts);
   if (refusal !== undefined) return { type: 'refused', reading, reason: refusal };
   const [first, ...more] = findingsOf(command, reading, facts);
   return first === undefined ? { type: 'harmless', reading } : { type: 'ask', reading, findings: [first, ...more] };

@@ -4,6 +4,14 @@ import { resolvePath } from './shell/resolve-path.ts';
 import { splitOptions } from './shell/split-options.ts';
 import type { OptionSpec } from './shell/split-options.ts';
 
+/** What belongs to other agents of the gateway. */
+export interface OtherAgents {
+  /** Absolute, as are those below: folders and files that are closed with all that is in them. */
+  readonly folders: readonly string[];
+  /** What is the agent's own inside them. */
+  readonly open: readonly string[];
+}
+
 /** What is known of the place where a command would run. */
 export interface CommandFacts extends ShellFacts {
   readonly gateway: {
@@ -12,6 +20,8 @@ export interface CommandFacts extends ShellFacts {
     /** As `ps` shows it. */
     readonly commandLine: string;
   };
+  /** Absent where there is only one agent. */
+  readonly others?: OtherAgents | undefined;
 }
 
 /** How far an approval of a class may reach. */

@@ -1,7 +1,7 @@
 import type { ToolCall, TranscriptMessage } from '../../core/transcript.ts';
 import { alternate } from '../alternation.ts';
 import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
-import type { ModelRequest } from './contract.ts';
+import type { ModelRequest, ToolChoice } from './contract.ts';
 import { mostOutputTokens, thinkingOf } from './known-models.ts';
 import { imagesOf, partsOf, textSlices, wireArguments, wireId, wireName, wireResult, wireText } from './wire.ts';
 import type { WireContext, WireRequest } from './wire.ts';
@@ -122,6 +122,8 @@ const thinkingFor = (request: ModelRequest, context: WireContext, messages: read
   };
 };
 
+const toolChoiceOf = (choice: ToolChoice): Readonly<Record<string, string>> => (typeof choice === 'string' ? { type: choice === 'required' ? 'any' : choice } : { type: 'tool', ...choice });
+
 /** The JSON body of a call, with marks at the ends of what the endpoint shall remember. */
 export const anthropicRequest = (request: ModelRequest, context: WireContext): WireRequest => {
   const mark = markOf(context);
@@ -133,7 +135,7 @@ export const anthropicRequest = (request: ModelRequest, context: WireContext): W
     ...(tools.length > 0 && { tools: marked(tools, mark) }),
     ...(request.system !== '' && { system: marked([{ type: 'text', text: request.system.toWellFormed() }], mark) }),
     messages: withMarks(messages, mark),
-    ...(tools.length > 0 && request.toolChoice !== undefined && { tool_choice: { type: request.toolChoice } }),
+    ...(tools.length > 0 && request.toolChoice !== undefined && { tool_choice: toolChoiceOf(request.toolChoice) }),
     max_tokens: (request.maxOutputTokens ?? mostOutputTokens(request.model)) + tokens,
     ...fields,
     stream: !context.conceded.has('stream'),

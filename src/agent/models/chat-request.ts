@@ -103,7 +103,7 @@ export const chatRequest = (request: ModelRequest, context: WireContext): WireRe
     model: request.model,
     ...(request.tools.length > 0 && { tools: request.tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }),
     messages: [...system, ...messages],
-    ...(request.tools.length > 0 && request.toolChoice !== undefined && { tool_choice: request.toolChoice }),
+    ...(request.tools.length > 0 && request.toolChoice !== undefined && { tool_choice: typeof request.toolChoice === 'string' ? request.toolChoice : { type: 'function', function: request.toolChoice } }),
     ...settings(request, context),
   });
   return { body };

@@ -8,6 +8,9 @@ export interface ToolDefinition {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** `none`: the tools stay known, but the model is asked to answer in words. `required`: it has to call one; or the one that is named. */
+export type ToolChoice = 'none' | 'required' | { readonly name: string };
+
 export interface ModelRequest {
   readonly model: string;
   readonly system: string;
@@ -15,8 +18,7 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[];
   /** It is about the images in the messages: whoever cannot look at them is to fail instead of answering. */
   readonly needsImages?: true;
-  /** `none`: the tools stay known, but the model is asked to answer in words. */
-  readonly toolChoice?: 'none';
+  readonly toolChoice?: ToolChoice;
   readonly maxOutputTokens?: number;
   /** Instead of the endpoint's own setting. */
   readonly reasoningEffort?: ReasoningEffort;

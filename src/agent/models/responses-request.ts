@@ -63,7 +63,7 @@ export const responsesRequest = (request: ModelRequest, context: WireContext): W
     ...(request.tools.length > 0 && { tools: request.tools.map(({ name, description, parameters }) => ({ type: 'function', name, description, parameters, strict: false })) }),
     ...(request.system !== '' && { instructions: request.system.toWellFormed() }),
     input: alternate(request.messages).flatMap((row) => itemsOf(row, context)),
-    ...(request.tools.length > 0 && request.toolChoice !== undefined && { tool_choice: request.toolChoice }),
+    ...(request.tools.length > 0 && request.toolChoice !== undefined && { tool_choice: typeof request.toolChoice === 'string' ? request.toolChoice : { type: 'function', ...request.toolChoice } }),
     ...(request.maxOutputTokens !== undefined && { max_output_tokens: request.maxOutputTokens }),
     ...(thinks && !conceded.has('encrypted_reasoning') && { include: ['reasoning.encrypted_content'] }),
     ...(thinks && !conceded.has('effort') && { reasoning: reasoning(effort) }),

@@ -219,7 +219,6 @@ export class EditorSession {
       case 'press':
       case 'remove':
         this.#questions.get(entry.id)?.settled.abort();
-        this.#questions.delete(entry.id);
         return;
       default:
         entry satisfies never;
@@ -230,12 +229,8 @@ export class EditorSession {
   #settle(entry: Extract<Entry, { type: 'message' | 'edit' }>): void {
     const choices = entry.choices.flat();
     const question = this.#questions.get(entry.id);
-    if (question !== undefined) {
-      question.settled.abort();
-      this.#questions.delete(entry.id);
-      return;
-    }
-    if (choices.length > 0) this.#questions.set(entry.id, { choices, settled: new AbortController(), asked: false });
+    if (question !== undefined) question.settled.abort();
+    else if (choices.length > 0) this.#questions.set(entry.id, { choices, settled: new AbortController(), asked: false });
     else this.#say('agent_message_chunk', `${this.#texts.settle(entry.id, entry.text)}${entry.type === 'message' ? entry.files.map(({ name, path }) => `\n[${name}](${path})`).join('') : ''}`, entry.id);
   }
 
@@ -257,7 +252,7 @@ export class EditorSession {
 
   #askOpen(): void {
     for (const [messageId, question] of this.#questions) {
-      if (question.asked) continue;
+      if (question.asked || question.settled.signal.aborted) continue;
       question.asked = true;
       this.#ask(messageId, question.choices, question.settled.signal).catch((error: unknown) => {
         if (!question.settled.signal.aborted && !this.#closing.signal.aborted) this.#options.log.warn({ err: error }, 'acp.question_failed');

@@ -19,6 +19,7 @@ const mostSessions = 50;
 const logLimits = { maxBytes: 1024 * 1024, keep: 1 };
 
 const newChat = (): string => `acp-${randomBytes(6).toString('hex')}`;
+const ownChat = /^acp-[0-9a-f]{12}$/;
 
 /** The conversations of one editor, by the chat that each of them is. */
 class EditorSessions {
@@ -44,11 +45,12 @@ class EditorSessions {
   }
 
   /** Takes up a conversation; with `replay` all of it is told again. */
-  async takeUp(chat: string, client: AgentContext, replay: boolean): Promise<void> {
+  async takeUp(chat: string, client: AgentContext, how: { readonly replay: boolean; readonly folder: string }): Promise<void> {
     const [last] = await accountData(this.#core.store, this.#core.account).tail({ stream: chat, limit: 1 });
-    if (last === undefined) throw RequestError.sessionNotFound(chat);
+    // One of ours in which nothing was said yet is as good as new.
+    if (last === undefined && !ownChat.test(chat)) throw RequestError.sessionNotFound(chat);
     await this.close(chat);
-    await this.#add(chat, client, { after: replay ? 0 : last.seq });
+    await this.#add(chat, client, last === undefined ? { after: 0, folder: how.folder } : { after: how.replay ? 0 : last.seq });
   }
 
   async close(chat: string): Promise<void> {
@@ -88,11 +90,11 @@ const appOf = (terminal: Terminal, core: Core, sessions: EditorSessions): AgentA
       return { sessionId };
     })
     .onRequest('session/load', async ({ params, client }) => {
-      await sessions.takeUp(params.sessionId, client, true);
+      await sessions.takeUp(params.sessionId, client, { replay: true, folder: params.cwd });
       setImmediate(() => void offerCommands(client, params.sessionId));
     })
     .onRequest('session/resume', async ({ params, client }) => {
-      await sessions.takeUp(params.sessionId, client, false);
+      await sessions.takeUp(params.sessionId, client, { replay: false, folder: params.cwd });
       setImmediate(() => void offerCommands(client, params.sessionId));
       return {};
     })

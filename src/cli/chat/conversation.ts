@@ -75,7 +75,9 @@ const settle = (conversation: Conversation, entry: Said): Step => {
     question: choices.length > 0 ? { messageId: entry.id, choices } : conversation.question?.messageId === entry.id ? undefined : conversation.question,
   };
   const files = entry.type === 'message' ? entry.files : [];
-  return flush({ conversation: next, print: [{ type: 'answer', text: entry.text, plain: entry.plain === true, files, choices, changed: known !== undefined }] });
+  // What stands there already is not printed again; only what was put below it.
+  const added = known !== undefined && known !== '' && entry.text.startsWith(known) ? entry.text.slice(known.length).trim() : undefined;
+  return flush({ conversation: next, print: [{ type: 'answer', text: added ?? entry.text, plain: entry.plain === true, files, choices, changed: known !== undefined && added === undefined }] });
 };
 
 const grow = (conversation: Conversation, id: string, change: (text: string) => string): Conversation => {

@@ -161,7 +161,7 @@ export class Draft {
   }
 
   #evaluate(texts: ConfigTexts): LoadedConfig<typeof sections> {
-    return evaluate({ env: this.#env, sections, platforms, redactor: this.#redactor }, texts).config;
+    return evaluate({ home: this.home, env: this.#env, sections, platforms, redactor: this.#redactor }, texts).config;
   }
 
   #edit(changes: readonly Change[]): ConfigTexts | { readonly refused: string } {

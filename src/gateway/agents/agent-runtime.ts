@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { readIdentity, readProjectContext } from '../../agent/context-files.ts';
 import type { Agent } from '../../agent/contract.ts';
 import { AgentMemory } from '../../agent/memory/agent-memory.ts';
@@ -24,11 +23,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import type { Platform } from '../../platforms/contract.ts';
+import { homeOfAgent } from '../../routing/agent-home.ts';
+import { mainAgent } from '../../routing/select-agent.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
+import type { OwnVariables, VariablesOutside } from './own-variables.ts';
 import { PromptKeeper } from './prompt-keeper.ts';
-import { homeOfAgent, settingsOfAgent } from './settings-of-agent.ts';
+import { settingsOfAgent } from './settings-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { toolsOfAgent, workspaceOf } from './tools-of-agent.ts';
 
@@ -43,8 +45,9 @@ export interface RuntimeDeps {
   readonly redactor: Redactor;
   readonly shared: SharedParts;
   settings(): GatewaySettings;
-  /** One of the agent's own variables. */
-  variable(name: string): string | undefined;
+  /** The agent's own. */
+  readonly variables: OwnVariables;
+  readonly outside: VariablesOutside;
   childEnvironment(): Readonly<Record<string, string>>;
   keepAlways(patterns: readonly string[]): Promise<string | undefined>;
   /** Whether the gateway's owner is this person. */
@@ -63,6 +66,7 @@ interface Equipment {
 interface Generation {
   /** As they stood when it was made; another object is another configuration. */
   readonly from: GatewaySettings;
+  readonly variablesVersion: number;
   readonly settings: GatewaySettings;
   readonly models: Models;
   readonly web: readonly Tool[];
@@ -107,6 +111,7 @@ export class AgentRuntime {
     await mkdir(workspaceOf({ agentHome, settings: () => settings, shared: deps.shared }), { recursive: true, mode: 0o700 });
     await runtime.skills.reload();
     runtime.#own = await toolsOfAgent({
+      id: deps.id,
       store: deps.store,
       log: deps.log,
       home: deps.home,
@@ -118,8 +123,8 @@ export class AgentRuntime {
       complete: () => runtime.models.completeText('approval'),
       settings: () => runtime.#current().settings,
       redact: (text) => runtime.redact(text),
-      childEnvironment: () => deps.childEnvironment(),
-      variable: (name) => deps.variable(name),
+      childEnvironment: () => runtime.childEnvironment(),
+      variable: (name) => deps.variables.get(name),
       keepAlways: (patterns) => deps.keepAlways(patterns),
     });
     await memory.start();
@@ -173,6 +178,15 @@ export class AgentRuntime {
     return withPersonality(system, personalityFor(this.settings.agent, session.settings.personality));
   }
 
+  /** What programs of this agent may know: what all may know, and of its own variables those that the owner lets through. */
+  childEnvironment(): Readonly<Record<string, string>> {
+    const { variables } = this.#deps;
+    const { terminal, agents } = this.#deps.settings();
+    // The main agent's file holds the secrets of the gateway as well.
+    const passed = this.id === mainAgent ? [] : terminal.env_passthrough.filter((name) => name !== agents[this.id]?.api_key_env && variables.get(name) !== undefined);
+    return { ...this.#deps.childEnvironment(), ...Object.fromEntries(passed.map((name) => [name, variables.get(name) ?? ''])) };
+  }
+
   /** Without anything that a model may not have. */
   redact(text: string): string {
     return redactForModel(this.#deps.redactor, text);
@@ -180,15 +194,16 @@ export class AgentRuntime {
 
   #generate(from: GatewaySettings): Generation {
     const { id, clock, log, mediaFolder, shared } = this.#deps;
-    const settings = settingsOfAgent(from, id, (name) => this.#deps.variable(name));
+    const { variables } = this.#deps;
+    const settings = settingsOfAgent(from, id, (name) => variables.get(name) ?? this.#deps.outside.environment?.(name));
     const models = newModels(settings, { clock, log, mediaFolder, lists: shared.lists });
     void models.lookUpWindow(AbortSignal.timeout(windowPatienceMs));
-    return { from, settings, models, web: webTools(settings.web, { clock }) };
+    return { from, variablesVersion: variables.version, settings, models, web: webTools(settings.web, { clock }) };
   }
 
   #current(): Generation {
     const now = this.#deps.settings();
-    if (this.#generation.from !== now) this.#generation = this.#generate(now);
+    if (this.#generation.from !== now || this.#generation.variablesVersion !== this.#deps.variables.version) this.#generation = this.#generate(now);
     return this.#generation;
   }
 
@@ -260,6 +275,3 @@ export class AgentRuntime {
     };
   }
 }
-
-/** Where an agent's own secrets lie. */
-export const envFileOf = (agentHome: string): string => join(agentHome, '.env');

@@ -19,21 +19,17 @@ import { terminalTools } from '../../agent/tools/terminal/terminal-tools.ts';
 import { todoTool } from '../../agent/tools/todo.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Store } from '../../store/store.ts';
-import type { GatewaySettings } from '../settings.ts';
+import { closedToCommands, foldersOfSession, homesOfOthers } from './closed-folders.ts';
+import type { AgentPlace } from './closed-folders.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-export interface ToolsDeps {
+export interface ToolsDeps extends AgentPlace {
   readonly store: Store;
   readonly log: Logger;
-  /** The gateway's, and the agent's own. */
-  readonly home: string;
-  readonly agentHome: string;
-  readonly mediaFolder: string;
   readonly shared: SharedParts;
   readonly memory: AgentMemory;
   readonly skills: SkillLibrary;
   readonly complete: () => CompleteText;
-  settings(): GatewaySettings;
   redact(text: string): string;
   childEnvironment(): Readonly<Record<string, string>>;
   /** One of the agent's own variables. */
@@ -67,6 +63,7 @@ const terminalOf = async (deps: ToolsDeps, approve: Approver, workdir: (context:
     approve,
     settings: () => deps.settings(),
     facts: { home: shared.userHome, parentPid: process.pid, gateway: { home, pid: process.pid, commandLine: process.argv.join(' ') } },
+    others: (sessionId) => closedToCommands(deps, sessionId),
   });
   return terminalTools({
     backend,
@@ -82,7 +79,7 @@ const terminalOf = async (deps: ToolsDeps, approve: Approver, workdir: (context:
 };
 
 const filesOf = (deps: ToolsDeps, approve: Approver, workdir: (context: ToolContext) => string): readonly Tool[] => {
-  const { home, agentHome, mediaFolder, shared } = deps;
+  const { home, agentHome, shared } = deps;
   const { roots, read_roots, write_root } = deps.settings().files;
   return fileTools({
     home,
@@ -90,7 +87,9 @@ const filesOf = (deps: ToolsDeps, approve: Approver, workdir: (context: ToolCont
     userHome: shared.userHome,
     workdir,
     roots: [workspaceOf(deps), ...roots],
-    readRoots: [mediaFolder, ...read_roots],
+    readRoots: read_roots,
+    ownFolders: ({ sessionId }) => foldersOfSession(deps, sessionId),
+    otherHomes: () => homesOfOthers(deps),
     approve,
     redact: (text) => deps.redact(text),
     state: shared.files,

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { isModelImage } from '../../agent/models/load-images.ts';
 import type { Models } from '../../agent/models/models.ts';
 import { markUntrusted } from '../../agent/untrusted-text.ts';
 import type { MediaRef } from '../../core/message.ts';
@@ -13,7 +12,7 @@ import { hear } from './hear.ts';
 import type { HearDeps } from './hear.ts';
 import type { SttOptions } from './options.ts';
 import { mostQuotedBytes, quoteText } from './quote-text.ts';
-import { unseenImage } from './unseen-image.ts';
+import { isPicture, unseenImage } from './unseen-image.ts';
 
 /** A file of a message, still on its platform. */
 export interface SentFile {
@@ -93,7 +92,7 @@ const newReader = (deps: MediaReaderDeps, models: AgentModels, roomBytes: number
       }
     },
     async quote({ kind, mime, path, name }) {
-      if (kind !== 'document' || isModelImage(mime)) return undefined;
+      if (kind !== 'document' || isPicture(mime)) return undefined;
       const quoted = await quoteText({ path: join(deps.folder, path), name }, leftBytes);
       leftBytes -= quoted?.bytes ?? 0;
       return quoted?.text;

@@ -33,6 +33,6 @@ const cut = (text: string, maxChars: number): string => {
 /** An answer as one would say it: without markup, code, addresses and signs. Empty when nothing of it can be said. */
 export const spokenText = (markdown: string, maxChars: number): string => {
   const printed = printMarkdown(parseMarkdown(splitMedia(markdown).text), spokenStyle);
-  const lines = printed.split('\n').map((line) => line.replaceAll(/\s+/g, ' ').trim());
+  const lines = printed.split('\n').map((line) => line.replaceAll(/\s+/g, ' ').replaceAll(/ (?=[.,;:!?])/g, '').trim());
   return cut(lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).join('\n'), maxChars);
 };

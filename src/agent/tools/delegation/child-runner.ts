@@ -14,7 +14,7 @@ export const childToolsets = (groups: readonly ToolGroup[], role: ChildRequest['
   groups.filter(({ toolset }) => !withheld.has(toolset) && (toolset !== ownHelpers || role === 'orchestrator'));
 
 /** The same, narrowed down to what was asked for; an orchestrator keeps its own helpers. `mcp` stands for every server. */
-export const chosenToolsets = (groups: readonly ToolGroup[], request: Pick<ChildRequest, 'role' | 'toolsets'>): readonly ToolGroup[] => {
+const chosenToolsets = (groups: readonly ToolGroup[], request: Pick<ChildRequest, 'role' | 'toolsets'>): readonly ToolGroup[] => {
   const { role, toolsets } = request;
   const possible = childToolsets(groups, role);
   if (toolsets === undefined) return possible;

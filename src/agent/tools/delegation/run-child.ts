@@ -44,7 +44,7 @@ const errorOf = (status: ChildStatus, sentence: string | undefined): string | un
 /** Everything that happens in one helper, taken in as it comes. */
 class ChildProgress {
   readonly #startedMs: number;
-  usage: Usage = noUsage;
+  #usage: Usage = noUsage;
   #calls = 0;
   #model: string | undefined;
   #summary = '';
@@ -58,7 +58,7 @@ class ChildProgress {
     if (event.type === 'end') this.#end = event;
     if (event.type === 'message' && event.message.role === 'assistant' && event.message.content.trim() !== '') this.#summary = event.message.content.trim();
     if (event.type !== 'usage') return;
-    this.usage = addUsage(this.usage, event.usage);
+    this.#usage = addUsage(this.#usage, event.usage);
     if (event.helper === true) return;
     this.#calls += 1;
     this.#model = event.model;
@@ -74,7 +74,7 @@ class ChildProgress {
       ...(error !== undefined && { error }),
       exitReason: reason,
       apiCalls: this.#calls,
-      usage: this.usage,
+      usage: this.#usage,
       ...(this.#model !== undefined && { model: this.#model }),
       durationMs: nowMs - this.#startedMs,
     };

@@ -47,7 +47,7 @@ const store = (world: World, chat: SimulatedChat, said: SimulatedMessage): ChatM
 };
 
 const wireFile = ({ media }: SimulatedMessage): Json =>
-  media === undefined ? {} : { mime_type: media.mime };
+  media === undefined ? {} : { mime_type: media.mime, ...(media.durationMs !== undefined && { duration: Math.round(media.durationMs / 1000) }) };
 
 /** What a person's message looks like on the wire. */
 const spoken = (chat: SimulatedChat, message: ChatMessage, said: SimulatedMessage): Json => {

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import type { ApiGate } from '../../gateway/api/api-gate.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Store } from '../../store/store.ts';
+import type { HttpEnv } from '../client.ts';
+import { newFailureLimiter } from '../failure-limiter.ts';
+import type { Readiness } from '../health.ts';
+import { ApiError, refuse } from './api-error.ts';
+import { Callers } from './callers.ts';
+import { capabilitiesRoute } from './capabilities.ts';
+import { chatRoute } from './chat/route.ts';
+import { allowOrigin } from './cors.ts';
+import { healthRoute } from './health.ts';
+import { modelRoutes } from './models.ts';
+import type { ApiOptions } from './options.ts';
+import type { ApiRoute } from './route.ts';
+import { newWork } from './work.ts';
+
+export interface ApiDeps {
+  readonly options: ApiOptions;
+  readonly trustedProxies: readonly string[];
+  readonly version: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly readiness: () => Readiness | Promise<Readiness>;
+  /** Undefined while the gateway starts or stops. */
+  readonly gate: () => ApiGate | undefined;
+}
+
+const features = { chat_completions: true, chat_completions_streaming: true, client_tools: true, image_input: true, idempotency_key: true, tool_progress_events: true, cors: true };
+
+const requireGate = (gate: ApiGate | undefined): ApiGate => {
+  if (gate === undefined) throw new ApiError(503, 'The gateway is starting or stopping.', { code: 'unavailable', retryAfterMs: 1000 });
+  return gate;
+};
+
+const onError = (log: Logger) => (error: Error, c: Context) => {
+  if (error instanceof ApiError) return refuse(c, error);
+  const errorId = randomBytes(4).toString('hex');
+  log.error({ err: error, errorId, method: c.req.method, path: c.req.path }, 'api.failed');
+  return refuse(c, new ApiError(500, `Something went wrong (${errorId}).`, { code: 'internal_error' }));
+};
+
+/** The calls that there are, in one table. */
+const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
+  const gate = (): ApiGate => requireGate(deps.gate());
+  const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options, gate });
+  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work }), healthRoute({ ...deps, gate })];
+  return [...routes, capabilitiesRoute(() => routes, features)];
+};
+
+/** The OpenAI-compatible API: its own guard by key, its own form of errors, for every path below it. */
+export const apiApp = (deps: ApiDeps): Hono<HttpEnv> => {
+  const callers = new Callers({ store: deps.store, clock: deps.clock, limiter: newFailureLimiter({ clock: deps.clock }), trustedProxies: deps.trustedProxies, key: deps.options.key });
+  const routes = routesOf(deps, callers);
+  const app = new Hono<HttpEnv>();
+  app.use(allowOrigin(deps.options.cors_origins));
+  for (const route of routes) {
+    app.on(route.method, route.path, async (c) => {
+      const caller = await callers.identify(c);
+      if (!caller.scopes.includes(route.scope)) throw new ApiError(403, `This key has no scope "${route.scope}".`, { code: 'insufficient_scope' });
+      c.header('cache-control', 'no-store');
+      return route.handle(c, caller);
+    });
+  }
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const allow = routes.filter((route) => route.path === path).map((route) => route.method).join(', ');
+    app.all(path, async (c) => {
+      await callers.identify(c);
+      throw new ApiError(405, `${c.req.method} is not possible here; ${allow} is.`, { code: 'method_not_allowed', headers: { allow } });
+    });
+  }
+  app.all('*', async (c) => {
+    await callers.identify(c);
+    throw new ApiError(404, `There is no ${c.req.method} ${c.req.path.slice(0, 200)}.`, { code: 'unknown_url' });
+  });
+  app.onError(onError(deps.log));
+  return app;
+};

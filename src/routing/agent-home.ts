@@ -1,0 +1,26 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { AgentOptions, Routing } from './options.ts';
+import { agentIds, mainAgent } from './select-agent.ts';
+
+/** Where an agent keeps what is its own: its words about itself, memory, skills and secrets. */
+export const homeOfAgent = (home: string, id: string, options: Pick<AgentOptions, 'home_dir'> | undefined): string => {
+  const own = options?.home_dir;
+  if (own === undefined) return id === mainAgent ? home : join(home, 'profiles', id);
+  return own === '~' || own.startsWith('~/') ? join(homedir(), own.slice(1)) : resolve(home, own);
+};
+
+const isInside = (folder: string, path: string): boolean => {
+  const way = relative(folder, path);
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way));
+};
+
+/** Agents whose folders are not apart from each other: one would read the other's secrets. The gateway's own folder may hold the others, for its agent is kept out of them. */
+export const sharedHomes = ({ agents }: Pick<Routing, 'agents'>, home: string): readonly string[] => {
+  const homes = agentIds({ agents }).map((id) => ({ id, path: homeOfAgent(home, id, agents[id]) }));
+  return homes.flatMap(({ id, path }, i) => {
+    const other = homes.find((each, at) => at !== i && (path === each.path ? at < i : isInside(each.path, path) && each.path !== home));
+    if (other !== undefined) return [`agents.${id}.home_dir lies in the folder of the agent ${other.id}; each needs one of its own`];
+    return path !== home && isInside(path, home) ? [`agents.${id}.home_dir holds the whole gateway; choose another folder`] : [];
+  });
+};
