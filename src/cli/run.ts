@@ -68,7 +68,7 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   const store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true });
   const logins = newLogins({ store: accountData(store, 'http'), clock, token: config.sections.http.token });
   let gateway: Gateway | undefined;
-  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), page, store });
+  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), page, store, api: { options: config.sections.api_server, gate: () => gateway?.api } });
   let http: RunningHttp | undefined;
   try {
     http = await startHttp({ options: config.sections.http, app });

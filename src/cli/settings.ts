@@ -5,13 +5,14 @@ import { formatProblem } from '../config/problem.ts';
 import { ConfigError } from '../core/errors.ts';
 import { gatewaySections } from '../gateway/settings.ts';
 import type { GatewayConfig } from '../gateway/settings.ts';
+import { apiSection } from '../http/api/options.ts';
 import { httpSection } from '../http/options.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Terminal } from './environment.ts';
 
 /** Every section that the program reads. */
-export const sections = [...gatewaySections, httpSection] as const;
+export const sections = [...gatewaySections, httpSection, apiSection] as const;
 
 export type Config = ValidConfig<typeof sections>;
 

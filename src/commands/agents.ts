@@ -1,9 +1,9 @@
 import type { HelperView } from '../agent/tools/delegation/helpers.ts';
 import { delegationsOf, requestDelegationStop } from '../store/delegations.ts';
 import type { Delegation } from '../store/delegations.ts';
+import { withdrawWaiting } from '../store/inbox.ts';
 import { turnLane } from '../store/lanes.ts';
 import type { Writing } from '../store/store.ts';
-import { unfinishedTurn } from '../store/turns.ts';
 import { isAtWork } from './background.ts';
 import type { Command, CommandCall } from './contract.ts';
 import { stopTurn } from './stop-turn.ts';
@@ -37,7 +37,7 @@ const storedLine = async (tx: Writing, work: Delegation): Promise<string> => {
 };
 
 const processLines = (call: CommandCall): readonly string[] =>
-  (call.reach.processes?.of?.(call.sessionId) ?? []).map(({ id, command, startedAtMs, end }) => {
+  (call.reach.processes?.of(call.sessionId) ?? []).map(({ id, command, startedAtMs, end }) => {
     const how = end === undefined ? `runs for ${span(call.nowMs - startedAtMs)}` : `ended${end.exitCode === null ? '' : ` with ${end.exitCode}`}`;
     return `${end === undefined ? '⏳' : '✅'} \`${id}\` ${short(call.reach.redact(command))} — ${how}`;
   });
@@ -58,15 +58,20 @@ const list = async (tx: Writing, call: CommandCall): Promise<string> => {
   return lines.length === 0 ? 'Nothing is under way beside this conversation.' : [...lines, '', '`/agents stop <id>` ends one of them.'].join('\n');
 };
 
+/** What nobody has begun with is taken back, what is under way is stopped. */
+const endApart = async (tx: Writing, sessionId: string): Promise<boolean> => {
+  if (!(await isAtWork(tx, sessionId))) return false;
+  await withdrawWaiting(tx, turnLane(sessionId), 'stopped');
+  await stopTurn(tx, turnLane(sessionId));
+  return true;
+};
+
 /** Only what belongs to this conversation can be ended from it. */
 const stopOne = async (tx: Writing, call: CommandCall, name: string): Promise<string> => {
   const work = (await delegationsOf(tx, call.sessionId, mostStored)).find(({ id }) => name === id || name.startsWith(`${id}_`));
-  if (work?.state === 'apart' && (await unfinishedTurn(tx, turnLane(work.id))) !== undefined) {
-    await stopTurn(tx, turnLane(work.id));
-    return `⏹ \`${work.id}\` is ended.`;
-  }
-  if (work?.state === 'running' && (await requestDelegationStop(tx, work.id))) return `⏹ \`${work.id}\` is ended.`;
-  return work === undefined ? `Nothing of this conversation that runs in the background is called ${short(name)}. /agents lists what there is, and /stop ends what I am doing.` : `\`${work.id}\` has ended already.`;
+  if (work === undefined) return `Nothing of this conversation that runs in the background is called ${short(name)}. /agents lists what there is, and /stop ends what I am doing.`;
+  const ended = work.state === 'apart' ? await endApart(tx, work.id) : await requestDelegationStop(tx, work.id);
+  return ended ? `⏹ \`${work.id}\` is ended.` : `\`${work.id}\` has ended already.`;
 };
 
 export const agents: Command = {

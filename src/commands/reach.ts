@@ -55,7 +55,7 @@ export interface Reach {
   readonly skills?: (agent: string) => SkillsReach | undefined;
   readonly mcp?: McpReach;
   /** Programs that run in the background of a conversation. */
-  readonly processes?: Pick<Processes, 'hasLive' | 'killOf'> & Partial<Pick<Processes, 'of'>>;
+  readonly processes?: Pick<Processes, 'hasLive' | 'killOf' | 'of'>;
   /** Helpers of a conversation that this gateway knows of. */
   readonly helpers?: (sessionId: string) => readonly HelperView[];
   readonly voice?: (agent: string) => VoiceReach | undefined;

@@ -1,3 +1,5 @@
+import { agents } from './agents.ts';
+import { background } from './background.ts';
 import { branch } from './branch.ts';
 import { busy } from './busy.ts';
 import { compress } from './compress.ts';
@@ -29,6 +31,7 @@ import { pair } from './pair.ts';
 import { platform } from './platform.ts';
 import { queue } from './queue.ts';
 import { quickCommands } from './quick.ts';
+import { reasoning } from './reasoning.ts';
 import { restart } from './restart.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
@@ -54,6 +57,8 @@ export const commands: readonly Command[] = [
   status,
   queue,
   steer,
+  background,
+  agents,
   approve,
   deny,
   retry,
@@ -68,6 +73,7 @@ export const commands: readonly Command[] = [
   compress,
   context,
   model,
+  reasoning,
   personality,
   busy,
   verbose,

@@ -82,6 +82,7 @@ export type ModelErrorCode =
   | 'content_blocked'
   | 'stale_reasoning' // reasoning that was sent back is not accepted (any more)
   | 'bad_request'
+  | 'over_budget' // the agent may not spend more today
   | 'aborted';
 
 interface ModelRule {
@@ -115,6 +116,7 @@ const modelRules: Readonly<Record<ModelErrorCode, ModelRule>> = {
   content_blocked: may({ fallBack: true }, 'The model provider refused to answer this.'),
   stale_reasoning: may({ fallBack: true }, 'The model did not accept its own earlier thoughts. Please try again.'),
   bad_request: may({ fallBack: true }, 'The model refused the request.'),
+  over_budget: may({}, 'I have used up what I may spend today, so I had to stop here. I can go on after midnight.'),
   aborted: may({}, 'Stopped.'),
 };
 

@@ -27,6 +27,7 @@ import type { JobRequest, JobRules } from './job-request.ts';
 import { createJob } from './manage-jobs.ts';
 import { cronSection } from './options.ts';
 import type { CronOptions } from './options.ts';
+import { CronRunner } from './runner.ts';
 import { settleCronTurn } from './settle-turn.ts';
 
 /** Telegram with a home channel, and a second account of it that has none. */
@@ -96,18 +97,18 @@ export interface Asked {
 
 /** Takes up the turns that wait, each as its agent would, and ends them; answers what was asked. */
 export const answerTurns = async (store: Store, text: string, reason: ExitReason = 'completed'): Promise<readonly Asked[]> => {
-  const asked: Asked[] = [];
-  for (const { lane } of await store.read((db) => readyLanes(db, 'turn', 1000))) {
+  const answerOne = async (lane: string): Promise<readonly Asked[]> => {
     const begun = await store.write(async (tx) => {
       const claim = await claimLane(tx, { lane, owner: 'agent', leaseMs: 60_000 });
       return claim === undefined ? undefined : beginTurn(tx, claim, policy);
     });
-    if (begun?.type !== 'turn') continue;
-    asked.push({ sessionId: begun.session.id, prompt: begun.last?.event.text ?? '', target: begun.turn.target });
+    if (begun?.type !== 'turn') return [];
     const error = reason === 'model_error' ? 'The model is away.' : null;
     await commitTurn(store, begun, { reason, asked: false, window: {}, error, model: null, usage: noUsage, messages: [{ role: 'assistant', content: text }], answer: { target: begun.turn.target, text } }, policy);
-  }
-  return asked;
+    return [{ sessionId: begun.session.id, prompt: begun.last?.event.text ?? '', target: begun.turn.target }];
+  };
+  const lanes = await store.read((db) => readyLanes(db, 'turn', 1000));
+  return (await Promise.all(lanes.map(({ lane }) => answerOne(lane)))).flat();
 };
 
 /** Oldest first. */
@@ -123,3 +124,11 @@ export const sentTexts = async (store: Store): Promise<readonly string[]> => {
 
 /** A clock that hurries what only waits, where the database has its own. */
 export const hurried: Clock = { now: () => Date.now(), sleep: (ms, signal) => systemClock.sleep(ms / 50, signal) };
+
+/** A runner that is stopped when the test leaves. */
+export const start = (deps: CronDeps): AsyncDisposable & { readonly runner: CronRunner } => {
+  const runner = new CronRunner(deps);
+  runner.start();
+  let stopped: Promise<void> | undefined;
+  return { runner, [Symbol.asyncDispose]: () => (stopped ??= runner.stop(0)) };
+};

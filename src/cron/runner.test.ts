@@ -4,20 +4,11 @@ import { eachStore } from '../../test/support/stores.ts';
 import { until } from '../../test/support/whole.ts';
 import { deliveryStatus } from '../store/cron-runs.ts';
 import type { Store } from '../store/store.ts';
-import { addJob, answerTurns, hurried, makeDue, runsOf, sampleDeps, sampleOptions, sampleRules, sentTexts, statesOf } from './cron.test-support.ts';
+import { addJob, answerTurns, hurried, makeDue, runsOf, sampleDeps, sampleOptions, sampleRules, sentTexts, start, statesOf } from './cron.test-support.ts';
 import type { CronDeps } from './deps.ts';
 import { changeJobAsAsked, pauseJob, removeJob, runJobNow, stopJob } from './manage-jobs.ts';
-import { CronRunner } from './runner.ts';
 
 const minuteMs = 60_000;
-
-/** A runner that is stopped when the test leaves. */
-const start = (deps: CronDeps): AsyncDisposable & { readonly runner: CronRunner } => {
-  const runner = new CronRunner(deps);
-  runner.start();
-  let stopped: Promise<void> | undefined;
-  return { runner, [Symbol.asyncDispose]: () => (stopped ??= runner.stop(0)) };
-};
 
 const asked = async (store: Store, count: number): Promise<void> =>
   until(async () => (await runsOf(store)).filter((run) => run.sessionId !== null).length === count, `${count} runs to be asked`);
@@ -46,9 +37,8 @@ eachStore((engine, open) => {
     assert.deepEqual(run && { output: run.output, delivery: (await store.read((db) => deliveryStatus(db, [run]))).get(run.id) }, { output: 'All quiet.', delivery: { state: 'pending', errors: [] } });
   });
 
-  test('a job is woken for at its time, and is due again at the next', async () => {
+  test('a job is woken for at its time, and is due again at the next', { skip: engine === 'postgres' && 'its clock cannot be moved' }, async () => {
     const { store, clock, pass } = await open();
-    if (engine === 'postgres') return;
     await using _runner = start(sampleDeps(store, { clock }));
     const job = await addJob(store, { schedule: 'every 30m' });
     await pass(29 * minuteMs);
@@ -66,8 +56,9 @@ eachStore((engine, open) => {
   test('two runners on one database give every slot one run', async () => {
     const { store, another } = await open();
     const other = await another();
-    await using _a = start(sampleDeps(store, clockOf({ owner: 'node-a' })));
-    await using _b = start(sampleDeps(other, clockOf({ owner: 'node-b' })));
+    const options = (): ReturnType<typeof sampleOptions> => sampleOptions({ max_parallel_jobs: 100 });
+    await using _a = start(sampleDeps(store, clockOf({ owner: 'node-a', options })));
+    await using _b = start(sampleDeps(other, clockOf({ owner: 'node-b', options })));
     const jobs = await Promise.all(Array.from({ length: 25 }, (_, index) => addJob(store, { prompt: `question ${index}`, overlap: 'parallel' })));
     for (let round = 1; round <= 3; round += 1) {
       await Promise.all(jobs.map(({ id }) => makeDue(store, id)));
@@ -81,17 +72,19 @@ eachStore((engine, open) => {
     assert.equal((await sentTexts(store)).length, 75);
   });
 
-  test('a thousand jobs that are due at the same moment run once each', async () => {
+  test('very many jobs that are due at the same moment run once each', async () => {
     const { store } = await open();
+    const count = engine === 'sqlite' ? 1000 : 200;
     await store.write(async (tx) => {
       const row = { agent: 'main', definition: JSON.stringify({ prompt: 'x', display: '0 9 * * *', skills: [], deliver: 'local' }), schedule: JSON.stringify({ kind: 'cron', expr: '0 9 * * *' }), zone: 'UTC', missed: 'once', overlap: 'skip', state: 'scheduled' as const, next_at: tx.now, times: null, origin: null, paused_reason: null, created_at: 0, updated_at: 0 };
-      for (let index = 0; index < 1000; index += 1) await tx.q.insertInto('cron_jobs').values({ ...row, id: `job${index}`, name: `job ${index}` }).execute();
+      for (let index = 0; index < count; index += 1) await tx.q.insertInto('cron_jobs').values({ ...row, id: `job${index}`, name: `job ${index}` }).execute();
     });
     await using _runner = start(sampleDeps(store, clockOf({ options: () => sampleOptions({ max_parallel_jobs: 1000 }) })));
-    await asked(store, 1000);
+    await asked(store, count);
     await answerTurns(store, 'done');
     await until(async () => (await statesOf(store)).every((state) => state === 'ok'), 'all runs to end');
-    assert.equal(new Set((await runsOf(store)).map(({ jobId }) => jobId)).size, 1000);
+    assert.equal(new Set((await runsOf(store)).map(({ jobId }) => jobId)).size, count);
+    assert.equal((await runsOf(store)).length, count);
   });
 
   test('what is due while an earlier run is under way is skipped, waits, or runs beside it', async () => {

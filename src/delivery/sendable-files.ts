@@ -1,5 +1,5 @@
 import { ToolError } from '../agent/tools/contract.ts';
-import { guardVerdict, guardedFiles, identityOf } from '../agent/tools/files/guarded-files.ts';
+import { guardedFiles, identityOf } from '../agent/tools/files/guarded-files.ts';
 import { openFile } from '../agent/tools/files/open-file.ts';
 import type { OpenFile } from '../agent/tools/files/open-file.ts';
 import { decidePath, isInside } from '../agent/tools/files/path-policy.ts';
@@ -40,8 +40,8 @@ export const openSendable = async (path: string, deps: SendableDeps): Promise<Op
   refuseUnlessAllowed(decidePath(found, 'read', policy));
   const opened = await openFile(found.real, path);
   try {
-    const byIdentity = guardVerdict(identityOf(opened.stats), 'read', { policy, guarded: await guardedFiles(policy) });
-    if (byIdentity !== undefined) refuseUnlessAllowed(byIdentity);
+    // The same file may have another name in one of the folders.
+    if ((await guardedFiles(policy)).has(identityOf(opened.stats))) throw new ToolError('unavailable', 'it belongs to the gateway or holds credentials.');
     return opened;
   } catch (error) {
     await opened.handle.close();

@@ -25,6 +25,8 @@ import { Agents } from './agents/agents.ts';
 import { lookAfterSessions } from './agents/after-sessions.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
 import { newAnswering } from './answering.ts';
+import { ApiGate } from './api/api-gate.ts';
+import { apiAccount, ownerCaller } from './api/place.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
 import { Handoffs } from './handoff/handoffs.ts';
@@ -70,6 +72,8 @@ export class Gateway {
   readonly #conversations: Conversations;
   readonly #handoffs: Handoffs;
   readonly #agents: Agents;
+  /** For the HTTP door. */
+  readonly api: ApiGate;
   readonly #counts: GatewayMetrics;
   readonly #stop = new AbortController();
   /** Commands that an ended process left behind come before whatever arrives now. */
@@ -123,6 +127,7 @@ export class Gateway {
       keepAlways: (patterns) => this.#keepAlways(patterns),
       isOwner: (person) => this.#isOwner(person),
     });
+    this.api = new ApiGate({ agents: this.#agents, clock, mediaFolder, settings: () => this.#settings });
     const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, processes: parts.processes, outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
     const inbox: InboxDeps = { ...shared, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
@@ -185,7 +190,8 @@ export class Gateway {
     await this.#accounts.stop();
     await this.#control.stop();
     await this.#handoffs.stop();
-    await this.#conversations.stop(this.#settings.agent.restart_drain_timeout * 1000);
+    const graceMs = this.#settings.agent.restart_drain_timeout * 1000;
+    await Promise.all([this.#conversations.stop(graceMs), this.api.stop(graceMs)]);
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
     await this.#maintenance;
@@ -235,7 +241,7 @@ export class Gateway {
 
   #isOwner({ account, userId }: { readonly account: string; readonly userId: string }): boolean {
     const known = this.#accounts.find(account);
-    if (known === undefined) return false;
+    if (known === undefined) return account === apiAccount && userId === ownerCaller;
     const { allowed_users, allow_admin_from = [] } = known.common;
     return known.platform.authenticatesSenders || allowed_users.includes(userId) || allow_admin_from.includes(userId);
   }

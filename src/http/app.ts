@@ -6,6 +6,8 @@ import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Webhook } from '../platforms/contract.ts';
 import type { Store } from '../store/store.ts';
+import { apiApp } from './api/app.ts';
+import type { ApiDeps } from './api/app.ts';
 import type { HttpEnv } from './client.ts';
 import { copyRequest } from './copy-request.ts';
 import { newFailureLimiter } from './failure-limiter.ts';
@@ -35,6 +37,8 @@ export interface HttpDeps {
   readonly webhook: (account: string) => Webhook | undefined;
   readonly page: Page;
   readonly store: Store;
+  /** The API for programs; without it there is none. */
+  readonly api?: Pick<ApiDeps, 'options' | 'gate'>;
 }
 
 /** Whoever takes larger bodies checks them as they stream in; these are the sizes that may arrive at all. */
@@ -66,6 +70,11 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   app.route('/', metricsRoutes(deps.metrics, login));
   app.use('/webhooks/:account/*', limitBody(maxBytes.webhook));
   app.all('/webhooks/:account/*', mount(deps, 'own', '/webhooks/'));
+
+  if (deps.api !== undefined) {
+    const api = apiApp({ ...deps, ...deps.api, trustedProxies: options.trusted_proxies });
+    for (const path of ['/v1/*', '/health/detailed']) app.all(path, (c) => api.fetch(c.req.raw, c.env));
+  }
 
   app.use(guardBrowser({ bound: options.host, allowedHosts: options.allowed_hosts }));
   app.use('/api/login', limitBody(maxBytes.small));

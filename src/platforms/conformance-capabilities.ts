@@ -124,7 +124,7 @@ export const capabilities: Readonly<Record<string, Clause>> = {
     await failure(adapter.media.open(gone, never), 'not_found');
   },
 
-  'a thread is opened, and what is sent there is seen there': async ({ platform, adapter, simulator, message }) => {
+  'a thread is opened, what is sent there is seen there, and what people say there comes from the same place': async ({ platform, adapter, simulator, message, say, running }) => {
     const { threads } = adapter;
     if (threads === undefined) return notOffered('it has no threads');
     const chats = simulator.places.map((place) => targetOf(platform.name, place));
@@ -135,6 +135,11 @@ export const capabilities: Readonly<Record<string, Clause>> = {
       await adapter.send(message('inside', { target: thread }), never);
       const shown = await eventually(() => simulator.visible(thread.chatId).find(({ text }) => text === 'inside'), 'the message is shown');
       assert.equal(shown.threadId, thread.threadId);
+      // A conversation that was handed over is keyed by this place: whoever speaks there has to arrive there.
+      const { senderId } = simulator.places.find((place) => place.chatId === chat.chatId) ?? assert.fail('the chat has somebody in it');
+      await say({ chatId: thread.chatId, chatType: thread.chatType, senderId, text: 'from inside', mention: thread.chatType !== 'dm', ...(thread.threadId !== undefined && { threadId: thread.threadId }) });
+      const event = await eventWith(running.inbox, 'from inside');
+      assert.deepEqual([event.chat.id, event.chat.type, event.chat.threadId], [thread.chatId, thread.chatType, thread.threadId]);
       return undefined;
     }
     return assert.fail('no chat of the platform can have a thread');

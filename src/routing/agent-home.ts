@@ -10,7 +10,8 @@ export const homeOfAgent = (home: string, id: string, options: Pick<AgentOptions
   return own === '~' || own.startsWith('~/') ? join(homedir(), own.slice(1)) : resolve(home, own);
 };
 
-const isInside = (folder: string, path: string): boolean => {
+/** Whether a path is a folder or lies in it. Both absolute; no link is followed. */
+export const liesIn = (folder: string, path: string): boolean => {
   const way = relative(folder, path);
   return way === '' || (!way.startsWith('..') && !isAbsolute(way));
 };
@@ -19,8 +20,8 @@ const isInside = (folder: string, path: string): boolean => {
 export const sharedHomes = ({ agents }: Pick<Routing, 'agents'>, home: string): readonly string[] => {
   const homes = agentIds({ agents }).map((id) => ({ id, path: homeOfAgent(home, id, agents[id]) }));
   return homes.flatMap(({ id, path }, i) => {
-    const other = homes.find((each, at) => at !== i && (path === each.path ? at < i : isInside(each.path, path) && each.path !== home));
+    const other = homes.find((each, at) => at !== i && (path === each.path ? at < i : liesIn(each.path, path) && each.path !== home));
     if (other !== undefined) return [`agents.${id}.home_dir lies in the folder of the agent ${other.id}; each needs one of its own`];
-    return path !== home && isInside(path, home) ? [`agents.${id}.home_dir holds the whole gateway; choose another folder`] : [];
+    return path !== home && liesIn(path, home) ? [`agents.${id}.home_dir holds the whole gateway; choose another folder`] : [];
   });
 };

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { agentKindFields, checkAgentKind } from '../agent/acp/options.ts';
+import { address } from '../agent/models/options.ts';
 import { providerNames } from '../agent/models/providers.ts';
+import { toolsetName } from '../agent/tools/toolsets.ts';
 import { defineSection } from '../config/section.ts';
+import { checkAgents } from './check-agents.ts';
+import type { CheckedSections } from './check-agents.ts';
 import { checkRouting } from './check-routing.ts';
 
 const agentId = z
@@ -14,14 +18,19 @@ const agent = z.strictObject({
   description: z.string().trim().max(500).describe('What it is for, in a sentence').optional(),
   provider: z.enum(['demo', ...providerNames]).describe('Model provider, instead of the one in `model`').optional(),
   model: z.string().trim().min(1).describe('Model, instead of the one in `model`').optional(),
-  base_url: z.string().trim().min(1).describe('Address of its endpoint').optional(),
-  api_key_env: z.string().trim().min(1).describe('Name of the variable in the agent’s own `.env` that holds the key of its endpoint').optional(),
+  base_url: address.describe('Address of its endpoint, instead of the one in `model`. It gets none of the general keys').optional(),
+  api_key_env: z.string().trim().min(1).describe('Name of the variable that holds its key: in the agent’s own `.env`, else in the environment of the process, and never in the `.env` of another agent').optional(),
   home_dir: z.string().trim().min(1).describe('Its folder; `<home>/profiles/<id>` when left out').optional(),
-  enabled_toolsets: z.array(z.string().trim().min(1)).describe('The only toolsets it has').optional(),
-  disabled_toolsets: z.array(z.string().trim().min(1)).describe('Toolsets it does not have').optional(),
-  max_concurrent_turns: z.int().min(1).max(1000).describe('Turns that it runs at the same time').optional(),
-  daily_spend_usd: z.number().min(0).describe('What it may spend on models in a day; after that it says so once and answers again the next day').optional(),
-}).superRefine(checkAgentKind);
+  enabled_toolsets: z.array(toolsetName).describe('The only toolsets it has').optional(),
+  disabled_toolsets: z.array(toolsetName).describe('Toolsets it does not have').optional(),
+  max_concurrent_turns: z.int().min(1).max(1000).describe('Turns that it runs at the same time, in all gateways of one database; further messages wait and hold up no other agent').optional(),
+  daily_spend_usd: z.number().min(0).describe('What it may spend on models in a day, in US dollars. Then it says so once in each chat, keeps what people write, and goes on at midnight of this machine. Calls of unknown price count as nothing').optional(),
+})
+  .superRefine(checkAgentKind)
+  .superRefine(({ provider, model, base_url }, context) => {
+    if (provider !== undefined && provider !== 'demo' && model === undefined) context.addIssue({ code: 'custom', path: ['model'], message: `provider ${provider} needs the name of a model` });
+    if (provider === 'custom' && base_url === undefined) context.addIssue({ code: 'custom', path: ['base_url'], message: 'provider custom needs the address of its endpoint' });
+  });
 
 /** A number in YAML is meant as the id it stands for. */
 const id = z.coerce.string().trim().min(1);
@@ -49,7 +58,7 @@ export type Route = Readonly<z.output<typeof route>>;
 
 /** Which agents there are and who answers whom. */
 export const routingSections = [
-  defineSection('agents', z.record(agentId, agent).describe('Further agents of this gateway, by name; `main` is always there').default({}), 'live'),
+  defineSection('agents', z.record(agentId, agent).describe('Further agents of this gateway, by name; `main` is always there').default({}), 'live', (all, home) => checkAgents(all as unknown as CheckedSections, home)),
   defineSection('routes', z.array(route).describe('Who answers what: the first route that fits decides').default([]), 'live', (all) => checkRouting(all as unknown as Routing)),
   defineSection('default_agent', agentId.describe('Who answers what no route fits').default('main'), 'live'),
 ] as const;

@@ -1,4 +1,5 @@
 import { sep } from 'node:path';
+import { printUsd } from '../lib/print-usd.ts';
 
 export const footerFields = ['model', 'context_pct', 'cwd', 'tokens', 'cost', 'duration'] as const;
 
@@ -31,8 +32,6 @@ const contextPct = ({ contextTokens, contextLimit }: FooterFacts): string | unde
   return `${Math.min(100, Math.max(0, Math.round((contextTokens / contextLimit) * 100)))}%`;
 };
 
-const costOf = (usd: number): string => (usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`);
-
 const seconds = (ms: number): string => (ms < 60_000 ? `${Math.round(ms / 1000)}s` : `${Math.floor(ms / 60_000)}m ${Math.round((ms % 60_000) / 1000)}s`);
 
 const sayField = (field: FooterField, facts: FooterFacts): string | undefined => {
@@ -47,7 +46,7 @@ const sayField = (field: FooterField, facts: FooterFacts): string | undefined =>
     case 'tokens':
       return facts.inputTokens === undefined || facts.outputTokens === undefined ? undefined : `${short(facts.inputTokens)} in, ${short(facts.outputTokens)} out`;
     case 'cost':
-      return facts.costUsd === undefined ? undefined : costOf(facts.costUsd);
+      return facts.costUsd === undefined ? undefined : printUsd(facts.costUsd);
     case 'duration':
       return facts.durationMs === undefined ? undefined : seconds(facts.durationMs);
     default:

@@ -29,6 +29,20 @@ export const placesIn = async (db: Reading, chat: { readonly account: string; re
   return rows.map((row) => ({ sessionId: row.session_id, agent: row.agent, userId: row.user_id, target: JSON.parse(row.target) as Target }));
 };
 
+/** The living conversations that other agents have at the very place that a session key names. A route that was changed leaves such behind. */
+export const placesOfOtherAgents = async (db: Reading, sessionKey: string, chat: { readonly account: string; readonly chatId: string }): Promise<string[]> => {
+  const place = sessionKey.replace(/^agent:[^:]+:/, '');
+  const rows = await db.q
+    .selectFrom('bindings')
+    .innerJoin('sessions', 'sessions.id', 'bindings.session_id')
+    .select(['bindings.session_id', 'bindings.session_key'])
+    .where('bindings.account', '=', chat.account)
+    .where(chatOf(db), '=', chat.chatId)
+    .where('sessions.ended_at', 'is', null)
+    .execute();
+  return rows.filter((row) => row.session_key !== sessionKey && row.session_key.replace(/^agent:[^:]+:/, '') === place).map((row) => row.session_id);
+};
+
 /** A chat as somebody's message described it last, whether or not that conversation has ended. */
 export const knownTarget = async (db: Reading, chat: { readonly account: string; readonly chatId: string }): Promise<Target | undefined> => {
   const row = await db.q.selectFrom('bindings').select('target').where('account', '=', chat.account).where(chatOf(db), '=', chat.chatId).orderBy('updated_at', 'desc').limit(1).executeTakeFirst();

@@ -117,6 +117,8 @@ const pruneSpeechWork: Step = async (tx, limits) => {
   return batchOf(await tx.q.deleteFrom('speech_work').where('turn_id', 'in', old).executeTakeFirst());
 };
 
+const pruneSpend: Step = async (tx, limits) => batchOf(await tx.q.deleteFrom('agent_spend').where('updated_at', '<', daysAgo(tx, limits.turnDays)).executeTakeFirst());
+
 /** The first account in order of name with an entry to delete gets the batch. */
 const pruneJournal: Step = async (tx, limits) => {
   const next = (after: string) => tx.q.selectFrom('journal').select((eb) => eb.fn.min('account').as('account')).where('account', '>', after).executeTakeFirst();
@@ -212,6 +214,7 @@ const steps: Readonly<Record<string, Step>> = {
   session_ends: pruneSessionEnds,
   media_notes: pruneMediaNotes,
   speech_work: pruneSpeechWork,
+  agent_spend: pruneSpend,
   gates: pruneGates,
   limits: pruneLimits,
   lanes: pruneLanes,

@@ -134,8 +134,8 @@ export interface SearchQuery {
   readonly text: string;
   readonly limit: number;
   readonly sessionId?: string;
-  /** Only in conversations of this person. */
-  readonly owner?: { readonly account: string; readonly userId: string };
+  /** Only in conversations of this person with this agent. */
+  readonly owner?: { readonly agent: string; readonly account: string; readonly userId: string };
   /** Only in conversations that may be looked at from where the search is made. */
   readonly sight?: Sight;
   readonly role?: string;
@@ -160,7 +160,7 @@ const findMessages = async (db: Reading, terms: readonly Term[], query: SearchQu
     .where(match(db, terms))
     .where((eb) => eb.or([eb('messages.active', '=', 1), eb('messages.compression_id', 'is not', null)]));
   if (query.sessionId !== undefined) select = select.where('messages.session_id', '=', query.sessionId);
-  if (query.owner !== undefined) select = select.where('sessions.account', '=', query.owner.account).where('sessions.user_id', '=', query.owner.userId);
+  if (query.owner !== undefined) select = select.where('sessions.agent', '=', query.owner.agent).where('sessions.account', '=', query.owner.account).where('sessions.user_id', '=', query.owner.userId);
   const { sight, role } = query;
   if (sight !== undefined) select = select.where(inSight(sight));
   if (role !== undefined) select = select.where('messages.role', '=', role);

@@ -206,6 +206,7 @@ describe('when it goes wrong', { concurrency: 2, timeout: 60_000 }, () => {
     await run(agent, asking('wait', { turnId: '1' }), { signal: controller.signal, onEvent: ({ type }) => type === 'text' && abort() });
     const next = await run(agent, { turnId: '2', transcript: [user('wait'), user('echo on')] });
     assert.equal(next.text, 'on');
+    assert.deepEqual(bench.told().flatMap(({ session, prompt }) => (prompt === undefined ? [] : [session])), ['s1', 's2']);
     assert.ok(bench.logLines.some((line) => line.includes('acp.cancel_ignored')));
   });
 
@@ -248,6 +249,7 @@ describe('when it goes wrong', { concurrency: 2, timeout: 60_000 }, () => {
     while (!bench.told().some(({ event }) => event === 'mute')) await manual.advance(0);
     await manual.advance(60_000);
     assert.match((await answered) ?? '', /ended in the middle of its work/);
+    while (!bench.logLines.some((line) => line.includes('acp.ended'))) await manual.advance(0);
   });
 
   test('refusals, errors, logins and empty answers end the turn in words of their own', async () => {

@@ -11,7 +11,7 @@ import type { AcpOptions } from './options.ts';
 
 export interface AcpAgentDeps {
   readonly options: Omit<AcpOptions, 'cwd'>;
-  /** Where it works; absolute, and there. */
+  /** Where it works; absolute. Made when it is not there. */
   readonly cwd: string;
   /** What of our own environment a child may have; its own variables are put over it. */
   readonly environment: Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import type { ClientConnection, ClientContext, InitializeResponse, RequestPermissionOutcome, RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import { slept } from '../../lib/clock.ts';
@@ -68,15 +69,16 @@ const protocolVersion = 1;
 
 const spawned = async (deps: AcpProcessDeps): Promise<ChildProcessWithoutNullStreams> => {
   const [program, ...args] = deps.command;
-  const child = spawn(program, args, { cwd: deps.cwd, env: deps.environment, stdio: 'pipe', detached: true, windowsHide: true });
-  // A broken pipe is noticed by its end.
-  child.stdin.on('error', (error) => deps.log.debug({ err: error }, 'acp.pipe_broken'));
   try {
+    await mkdir(deps.cwd, { recursive: true, mode: 0o700 });
+    const child = spawn(program, args, { cwd: deps.cwd, env: deps.environment, stdio: 'pipe', detached: true, windowsHide: true });
+    // A broken pipe is noticed by its end.
+    child.stdin.on('error', (error) => deps.log.debug({ err: error }, 'acp.pipe_broken'));
     await once(child, 'spawn');
+    return child;
   } catch (error) {
     throw new AgentGone('start', `${program} could not be started`, { cause: error });
   }
-  return child;
 };
 
 /** What the agent writes for whoever debugs it, line by line. */

@@ -14,7 +14,8 @@ const isPlainHttpUrl = (value: string): boolean => {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';
 };
 
-const address = z
+/** Where an endpoint is. */
+export const address = z
   .string()
   .trim()
   .refine((value) => value === '' || isPlainHttpUrl(value), 'must be an http or https address without user name and password; the key belongs into api_key');

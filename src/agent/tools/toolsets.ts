@@ -50,11 +50,12 @@ const isPreset = (name: string): boolean => /^hermes-[a-z0-9_-]+$/.test(name);
 /** Whether this names a toolset, or several of them. */
 export const isToolset = (name: string): boolean => name === 'all' || everything.includes(name) || isPreset(name) || (name.startsWith(mcpPrefix) && name.length > mcpPrefix.length);
 
-const named = z.string().refine(isToolset, `is no toolset; there are ${everything.join(', ')}, mcp-<server>, hermes-<platform> and all`);
+/** The name of a toolset, as the settings have it. */
+export const toolsetName = z.string().trim().refine(isToolset, `is no toolset; there are ${everything.join(', ')}, mcp-<server>, hermes-<platform> and all`);
 
 const choice = z.strictObject({
-  toolsets: z.array(named).optional().describe('Only these. `hermes-<platform>` stands for what that platform has by itself, `all` for everything'),
-  disabled_toolsets: z.array(named).default([]).describe('None of these, whatever else is said'),
+  toolsets: z.array(toolsetName).optional().describe('Only these. `hermes-<platform>` stands for what that platform has by itself, `all` for everything'),
+  disabled_toolsets: z.array(toolsetName).default([]).describe('None of these, whatever else is said'),
 });
 
 /** Which tools the agent has, in general, on a platform or account, and per agent. */

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { newAcpAgent } from '../../agent/acp/acp-agent.ts';
 import type { AcpAgent } from '../../agent/acp/acp-agent.ts';
@@ -31,20 +30,19 @@ export interface AcpOfAgentDeps {
 /** The other program that answers as an agent, when the settings name one. */
 export class AcpOfAgent {
   readonly #deps: AcpOfAgentDeps;
-  #made: { readonly key: string; readonly agent: Promise<AcpAgent> } | undefined;
+  #made: { readonly key: string; readonly agent: AcpAgent } | undefined;
 
   constructor(deps: AcpOfAgentDeps) {
     this.#deps = deps;
   }
 
   /** Undefined when the agent is one of ours. A program whose settings have changed ends with its last turn. */
-  async agent(): Promise<Agent | undefined> {
+  agent(): Agent | undefined {
     const options = this.#options();
     const key = JSON.stringify(options ?? null);
     if (this.#made !== undefined && this.#made.key !== key) {
-      const { agent } = this.#made;
+      this.#made.agent.windDown();
       this.#made = undefined;
-      (await agent).windDown();
     }
     if (options === undefined) return undefined;
     this.#made ??= { key, agent: this.#make(options) };
@@ -52,7 +50,7 @@ export class AcpOfAgent {
   }
 
   async stop(): Promise<void> {
-    await (await this.#made?.agent)?.[Symbol.asyncDispose]();
+    await this.#made?.agent[Symbol.asyncDispose]();
   }
 
   #options(): AcpOptions | undefined {
@@ -62,13 +60,11 @@ export class AcpOfAgent {
     return own === undefined ? undefined : acpOptionsOf(own);
   }
 
-  async #make(options: AcpOptions): Promise<AcpAgent> {
+  #make(options: AcpOptions): AcpAgent {
     const { settings, store, home, userHome, mediaFolder, version, clock, log } = this.#deps;
-    const cwd = this.#folder(options.cwd);
-    await mkdir(cwd, { recursive: true, mode: 0o700 });
     return newAcpAgent({
       options,
-      cwd,
+      cwd: this.#folder(options.cwd),
       environment: this.#deps.childEnvironment(),
       home,
       userHome,

@@ -19,6 +19,7 @@ import type { Tool, ToolSet } from '../../agent/tools/contract.ts';
 import { webTools } from '../../agent/tools/web/web-tools.ts';
 import { newAgent } from '../../agent/turn.ts';
 import { redactForModel } from '../../agent/redact-for-model.ts';
+import type { Target } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
@@ -26,6 +27,7 @@ import type { Platform } from '../../platforms/contract.ts';
 import { homeOfAgent } from '../../routing/agent-home.ts';
 import { mainAgent } from '../../routing/select-agent.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
+import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
 import type { OwnVariables, VariablesOutside } from './own-variables.ts';
@@ -70,6 +72,24 @@ interface Generation {
   readonly settings: GatewaySettings;
   readonly models: Models;
   readonly web: readonly Tool[];
+}
+
+/** A call that belongs to no conversation. */
+export interface AskedOnce {
+  /** Under which its tools know it. */
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly target: Target;
+}
+
+/** What a prompt says about where the agent writes. */
+type PromptPlatform = Pick<Platform, 'name' | 'label' | 'hints'>;
+
+/** What a prompt depends on. */
+interface PromptedTurn {
+  readonly session: Pick<Session, 'id' | 'agent' | 'account' | 'userId' | 'chatType'>;
+  readonly turn: Pick<BegunTurn['turn'], 'target'>;
+  readonly last: BegunTurn['last'];
 }
 
 const windowPatienceMs = 5_000;
@@ -169,7 +189,7 @@ export class AgentRuntime {
   }
 
   /** The system prompt of a conversation. */
-  async promptFor(begun: BegunTurn, place: { platform: Platform | undefined; connected: readonly string[] }): Promise<string> {
+  async promptFor(begun: BegunTurn, place: { platform: PromptPlatform | undefined; connected: readonly string[] }): Promise<string> {
     const { session, turn } = begun;
     const equipment = this.#equip(turn.target.account);
     const names = equipment.tools.definitions.map(({ name }) => name);
@@ -185,6 +205,14 @@ export class AgentRuntime {
     // The main agent's file holds the secrets of the gateway as well.
     const passed = this.id === mainAgent ? [] : terminal.env_passthrough.filter((name) => name !== agents[this.id]?.api_key_env && variables.get(name) !== undefined);
     return { ...this.#deps.childEnvironment(), ...Object.fromEntries(passed.map((name) => [name, variables.get(name) ?? ''])) };
+  }
+
+  /** The system prompt of a call that belongs to no conversation. */
+  promptOnce(asked: AskedOnce, platform: PromptPlatform): Promise<string> {
+    const { groups, tools } = this.#equip(asked.target.account);
+    const names = tools.definitions.map(({ name }) => name);
+    const begun = { session: { id: asked.sessionId, agent: this.id, account: asked.target.account, userId: asked.userId, chatType: asked.target.chatType }, turn: { target: asked.target }, last: undefined };
+    return this.#prompts.promptOnce(JSON.stringify([asked.target.account, asked.userId, names]), () => this.#promptInput(begun, { platform, connected: [], names, groups }));
   }
 
   /** Without anything that a model may not have. */
@@ -244,7 +272,7 @@ export class AgentRuntime {
     });
   }
 
-  async #promptInput(begun: BegunTurn, about: { platform: Platform | undefined; connected: readonly string[]; names: readonly string[]; groups: readonly ToolGroup[] }): Promise<PromptInput> {
+  async #promptInput(begun: PromptedTurn, about: { platform: PromptPlatform | undefined; connected: readonly string[]; names: readonly string[]; groups: readonly ToolGroup[] }): Promise<PromptInput> {
     const { session, turn, last } = begun;
     const { platform } = about;
     const folder = workspaceOf({ agentHome: this.agentHome, settings: () => this.settings, shared: this.#deps.shared });

@@ -1,7 +1,7 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { OtherAgents } from '../../agent/approvals/rule.ts';
 import { resultsFolder } from '../../agent/tools/spill-result.ts';
-import { homeOfAgent } from '../../routing/agent-home.ts';
+import { homeOfAgent, liesIn } from '../../routing/agent-home.ts';
 import { agentIds } from '../../routing/select-agent.ts';
 import { sessionMedia } from '../../sessions/attachments.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -18,15 +18,13 @@ export interface AgentPlace {
 /** What all agents have in one place below the gateway's home. */
 const common: readonly string[] = ['profiles', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'state.db', 'media', 'processes', 'cache/results'];
 
-const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith('..');
-
 /** Homes of the other agents, as they stand now; none in which the agent itself lives. */
 export const homesOfOthers = ({ id, home, agentHome, settings }: AgentPlace): readonly string[] => {
   const { agents } = settings();
   return agentIds({ agents })
     .filter((other) => other !== id)
     .map((other) => homeOfAgent(home, other, agents[other]))
-    .filter((other) => !isInside(other, agentHome));
+    .filter((other) => !liesIn(other, agentHome));
 };
 
 /** Folders of one conversation: what its people have sent. */

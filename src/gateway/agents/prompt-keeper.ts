@@ -34,11 +34,25 @@ export class PromptKeeper {
     const nowMs = this.#clock.now();
     if (known !== undefined && known.stamp === stamp && nowMs - known.atMs < freshMs) return known.text;
     const text = await this.#settle(sessionId, await build());
-    this.#known.delete(sessionId);
-    this.#known.set(sessionId, { stamp, text, atMs: nowMs });
+    this.#remember(sessionId, { stamp, text, atMs: nowMs });
+    return text;
+  }
+
+  /** For what belongs to no conversation: nothing is stored. */
+  async promptOnce(stamp: string, build: () => Promise<PromptInput>): Promise<string> {
+    const known = this.#known.get(stamp);
+    const nowMs = this.#clock.now();
+    if (known !== undefined && nowMs - known.atMs < freshMs) return known.text;
+    const text = systemPrompt(await build());
+    this.#remember(stamp, { stamp, text, atMs: nowMs });
+    return text;
+  }
+
+  #remember(key: string, known: Known): void {
+    this.#known.delete(key);
+    this.#known.set(key, known);
     const oldest = this.#known.size > remembered ? this.#known.keys().next().value : undefined;
     if (oldest !== undefined) this.#known.delete(oldest);
-    return text;
   }
 
   async #settle(sessionId: string, input: PromptInput): Promise<string> {

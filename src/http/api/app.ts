@@ -16,6 +16,7 @@ import { allowOrigin } from './cors.ts';
 import { healthRoute } from './health.ts';
 import { modelRoutes } from './models.ts';
 import type { ApiOptions } from './options.ts';
+import { Replays } from './replays.ts';
 import type { ApiRoute } from './route.ts';
 import { newWork } from './work.ts';
 
@@ -48,8 +49,9 @@ const onError = (log: Logger) => (error: Error, c: Context) => {
 /** The calls that there are, in one table. */
 const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
   const gate = (): ApiGate => requireGate(deps.gate());
-  const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options, gate });
-  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work }), healthRoute({ ...deps, gate })];
+  const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options });
+  const replays = new Replays(deps.store);
+  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), healthRoute({ ...deps, gate })];
   return [...routes, capabilitiesRoute(() => routes, features)];
 };
 

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { ownerCaller } from '../../gateway/api/place.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { apiScopes, apiSpend, findApiKey, noteApiKeyUse } from '../../store/api-keys.ts';
 import type { ApiKeyLimits, ApiScope } from '../../store/api-keys.ts';
@@ -27,7 +28,6 @@ export interface CallersDeps {
   readonly key: string | undefined;
 }
 
-const ownerId = 'owner';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
@@ -64,7 +64,7 @@ export class Callers {
       throw wrongKey('Incorrect API key provided.');
     }
     limiter.succeeded(address);
-    if (caller.id !== ownerId) await store.write((tx) => noteApiKeyUse(tx, caller.id), { patient: true });
+    if (caller.id !== ownerCaller) await store.write((tx) => noteApiKeyUse(tx, caller.id), { patient: true });
     return caller;
   }
 
@@ -87,7 +87,7 @@ export class Callers {
 
   async #callerOf(secret: string): Promise<Caller | undefined> {
     const { key, store } = this.#deps;
-    if (key !== undefined && sameSecret(secret, key)) return { id: ownerId, name: ownerId, scopes: apiScopes, limits: {} };
+    if (key !== undefined && sameSecret(secret, key)) return { id: ownerCaller, name: ownerCaller, scopes: apiScopes, limits: {} };
     return store.read((db) => findApiKey(db, hashApiSecret(secret)));
   }
 

@@ -67,11 +67,16 @@ export class SpokenAnswers {
     this.#running ??= this.#run();
   }
 
+  /** There may be something to do: an account can be reached again. */
+  wake(): void {
+    this.#wake.resolve();
+  }
+
   /** Cuts off what is under way; it is spoken after the next start, if that is soon. */
   async stop(): Promise<void> {
     const { store, owner, log } = this.#deps;
     this.#stop.abort(new Error('the gateway is shutting down'));
-    this.#wake.resolve();
+    this.wake();
     await this.#running;
     try {
       await store.write((tx) => releaseSpeech(tx, owner));
@@ -81,7 +86,7 @@ export class SpokenAnswers {
   }
 
   async #run(): Promise<void> {
-    using _planned = this.#deps.store.listen('speech', () => this.#wake.resolve());
+    using _planned = this.#deps.store.listen('speech', () => this.wake());
     await Promise.all(Array.from({ length: atOnce }, () => this.#work()));
   }
 

@@ -35,10 +35,7 @@ const echo: Answer = (response, request) => says(`did: ${String(request.body.mes
 
 const named = (name: string, run: Tool['run'] = async () => 'done'): Tool => tool(name, run);
 
-eachStore((engine, open) => {
-  // The loop itself has nothing to do with the store.
-  if (engine === 'postgres') return;
-
+eachStore((_engine, open) => {
   test('one helper does one thing with nothing but what it was told, and answers with a summary', async () => {
     await using bench = await newBench((await open()).store, { tools: [named('web_fetch')] });
     bench.simulator.otherwise(echo);
@@ -124,6 +121,8 @@ eachStore((engine, open) => {
     bench.simulator.next(status(401));
     const failed = resultsOf(await bench.call({ goal: 'a' }))[0];
     assert.deepEqual([failed?.status, failed?.exit_reason, failed?.summary, failed?.error], ['failed', 'model_error', '', 'The model refused our key. The owner has to check `model.api_key`.']);
+    bench.simulator.next(says(''), says(''), says(''));
+    assert.equal(resultsOf(await bench.call({ goal: 'a' }))[0]?.status, 'failed');
     bench.simulator.next(calls({ id: 'c', name: 'read_file', arguments: '{}' }), says('as far as I came'));
     const limited = resultsOf(await bench.call({ goal: 'a' }))[0];
     assert.deepEqual([limited?.status, limited?.exit_reason, limited?.summary], ['completed', 'limit', 'as far as I came']);

@@ -1,0 +1,125 @@
+import type { TurnAbort, TurnInput } from '../../agent/contract.ts';
+import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
+import type { Attachment, TranscriptMessage } from '../../core/transcript.ts';
+import type { TurnEvent } from '../../core/turn.ts';
+import { newFetchImage } from '../../delivery/fetch-image.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { agentIds, routedAgent } from '../../routing/select-agent.ts';
+import type { Agents } from '../agents/agents.ts';
+import type { GatewaySettings } from '../settings.ts';
+import { apiAccount, apiPlatform, apiTarget, bindApiTurn } from './place.ts';
+import type { ApiPlace } from './place.ts';
+import { saveImage } from './save-image.ts';
+
+export interface ApiGateDeps {
+  readonly agents: Agents;
+  readonly clock: Clock;
+  readonly mediaFolder: string;
+  settings(): GatewaySettings;
+}
+
+/** What is asked of an agent. */
+export interface ApiQuestion {
+  readonly agent: string;
+  /** The key that asks. */
+  readonly callerId: string;
+  readonly place: ApiPlace;
+  /** What the client tells the agent on top of its own instructions. */
+  readonly instructions?: string;
+  readonly clientTools?: TurnInput['clientTools'];
+  readonly toolChoice?: TurnInput['toolChoice'];
+  readonly reasoningEffort?: ReasoningEffort;
+}
+
+/** A question that brings all it needs: the conversation is the client's. */
+export interface WholeQuestion extends ApiQuestion {
+  /** Under which tools know it: the same for calls that belong together. */
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly transcript: readonly TranscriptMessage[];
+}
+
+export const withInstructions = (system: string, instructions: string | undefined): string => (instructions === undefined || instructions.trim() === '' ? system : `${system}\n\n## Instructions of the caller\n\n${instructions.trim()}`);
+
+/** The gateway as the API sees it. */
+export class ApiGate {
+  readonly #deps: ApiGateDeps;
+  readonly #running = new Set<AbortController>();
+  readonly #idle: (() => void)[] = [];
+  #closing = false;
+
+  constructor(deps: ApiGateDeps) {
+    this.#deps = deps;
+  }
+
+  /** Ids of the agents that can be asked. */
+  agents(): readonly string[] {
+    return agentIds(this.#deps.settings());
+  }
+
+  /** Who answers a call that names no agent. */
+  routed({ chat, sender }: ApiPlace): string {
+    return routedAgent(this.#deps.settings(), { account: apiAccount, chat, sender }).id;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Undefined when there is no picture at the address. */
+  saveImage(image: { readonly sessionId: string; readonly url: string }, signal: AbortSignal): Promise<Attachment | undefined> {
+    const { mediaFolder, clock } = this.#deps;
+    return saveImage({ mediaFolder, fetchImage: newFetchImage(() => this.#deps.settings().web, { clock }) }, image, signal);
+  }
+
+  /**
+   * Answers a question of which nothing is kept: should the process end, so has the call, and its client asks again. Ends with exactly one `end` event; after an abort within
+   * 100 ms.
+   */
+  async *ask(question: WholeQuestion, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
+    const turn = new AbortController();
+    const stop = (): void => turn.abort({ kind: 'stopped' } satisfies TurnAbort);
+    if (signal.aborted || this.#closing) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    this.#running.add(turn);
+    try {
+      const runtime = await this.#deps.agents.get(question.agent);
+      const input = await this.#inputOf(question);
+      yield* runtime.answererFor(apiAccount).agent.run(input, turn.signal);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#running.delete(turn);
+      if (this.#running.size === 0) for (const wake of this.#idle.splice(0)) wake();
+    }
+  }
+
+  /** Takes nothing new; what runs may end for a while and is then stopped. */
+  async stop(graceMs: number): Promise<void> {
+    this.#closing = true;
+    if (this.#running.size === 0) return;
+    const idle = new Promise<void>((resolve) => void this.#idle.push(resolve));
+    const timer = setTimeout(() => {
+      for (const turn of this.#running) turn.abort({ kind: 'stopped' } satisfies TurnAbort);
+    }, graceMs);
+    await idle;
+    clearTimeout(timer);
+  }
+
+  async #inputOf(question: WholeQuestion): Promise<TurnInput> {
+    const { agent, callerId, place, sessionId, turnId, transcript, clientTools, toolChoice, reasoningEffort } = question;
+    const runtime = await this.#deps.agents.get(agent);
+    const { settings } = runtime;
+    const system = await runtime.promptOnce({ sessionId, userId: callerId, target: apiTarget(place) }, apiPlatform);
+    return {
+      ...bindApiTurn(agent, callerId, place),
+      sessionId,
+      turnId,
+      system: withInstructions(system, question.instructions),
+      transcript,
+      limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
+      ...(clientTools !== undefined && { clientTools }),
+      ...(toolChoice !== undefined && { toolChoice }),
+      ...(reasoningEffort !== undefined && { reasoningEffort }),
+    };
+  }
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import type { Context } from 'hono';
+import type { ApiGate, WholeQuestion } from '../../../gateway/api/api-gate.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { HttpEnv } from '../../client.ts';
+import { ApiError } from '../api-error.ts';
+import type { Caller } from '../callers.ts';
+import { eventStream } from '../event-stream.ts';
+import { metered } from '../metered.ts';
+import { agentOfModel } from '../models.ts';
+import type { ApiOptions } from '../options.ts';
+import { peek } from '../peek.ts';
+import { placeOf } from '../place-of.ts';
+import { readBody } from '../read-body.ts';
+import type { NamedCall, Replays } from '../replays.ts';
+import type { ApiRoute } from '../route.ts';
+import { clientTools } from '../tools.ts';
+import type { Job, Work } from '../work.ts';
+import { chatSteps, replayedSteps } from './answer.ts';
+import type { ChatAnswer, ChatStep } from './answer.ts';
+import { conversationId, instructionsOf, transcriptOf } from './conversation.ts';
+import { chatRequest } from './request.ts';
+import type { ChatRequest } from './request.ts';
+import { chunks, completion } from './wire.ts';
+import type { ChatHead } from './wire.ts';
+
+export interface ChatDeps {
+  readonly options: ApiOptions;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly work: Work;
+  readonly replays: Replays;
+  gate(): ApiGate;
+}
+
+type Steps = AsyncGenerator<ChatStep, ChatAnswer | ApiError, undefined>;
+
+/** An answer that was given before, as it is kept. */
+interface KeptAnswer {
+  readonly head: ChatHead;
+  readonly answer: ChatAnswer;
+}
+
+const questionOf = async (deps: ChatDeps, request: ChatRequest, asked: { readonly c: Context<HttpEnv>; readonly caller: Caller; readonly turnId: string; readonly signal: AbortSignal }): Promise<WholeQuestion> => {
+  const { c, caller, turnId, signal } = asked;
+  const gate = deps.gate();
+  const named = agentOfModel(request.model, gate);
+  const sessionId = conversationId(request, caller.id);
+  const place = placeOf(c, caller.id, sessionId);
+  const tools = clientTools((request.tools ?? []).map((tool) => tool.function), request.tool_choice ?? undefined);
+  return {
+    agent: named ?? gate.routed(place),
+    callerId: caller.id,
+    place,
+    sessionId,
+    turnId,
+    instructions: instructionsOf(request),
+    transcript: await transcriptOf(request, { gate, sessionId, signal }),
+    ...tools,
+    ...(request.reasoning_effort !== undefined && request.reasoning_effort !== null && { reasoningEffort: request.reasoning_effort }),
+  };
+};
+
+/** The answer is kept before whoever waits for it is told. */
+async function* keeping(steps: Steps, kept: { readonly head: ChatHead; readonly named: NamedCall | undefined }): Steps {
+  let answer: ChatAnswer | undefined;
+  try {
+    const ended = yield* steps;
+    if (!(ended instanceof ApiError)) answer = ended;
+    return ended;
+  } finally {
+    await kept.named?.settle(answer === undefined ? undefined : JSON.stringify({ head: kept.head, answer } satisfies KeptAnswer));
+  }
+}
+
+const finished = async (steps: Steps): Promise<ChatAnswer> => {
+  for (;;) {
+    const step = await steps.next();
+    if (step.done !== true) continue;
+    if (step.value instanceof ApiError) throw step.value;
+    return step.value;
+  }
+};
+
+const respond = async (deps: ChatDeps, c: Context<HttpEnv>, request: ChatRequest, said: { readonly head: ChatHead; readonly steps: Steps }): Promise<Response> => {
+  if (request.stream !== true) return c.json(completion(said.head, await finished(said.steps)));
+  const { first, all } = await peek(said.steps, deps.clock);
+  if (first?.done === true && first.value instanceof ApiError) throw first.value;
+  const wishes = { usage: request.stream_options?.include_usage === true, progress: request.stream_options?.include_tool_progress === true };
+  return eventStream(c, chunks(said.head, all, wishes), { clock: deps.clock, keep: deps.options.on_disconnect === 'keep' });
+};
+
+const begin = async (deps: ChatDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ChatRequest; readonly id: string }): Promise<Steps> => {
+  let job: Job | undefined;
+  try {
+    job = await deps.work.begin(c, asked.caller);
+    const question = await questionOf(deps, asked.request, { c, caller: asked.caller, turnId: asked.id, signal: job.signal });
+    const theirs = new Set(question.clientTools?.map(({ name }) => name));
+    return chatSteps(metered(deps.gate().ask(question, job.signal), job), (name) => theirs.has(name));
+  } catch (error) {
+    job?.[Symbol.dispose]();
+    throw error;
+  }
+};
+
+/** `POST /v1/chat/completions`: the conversation is the client's, and nothing of it is kept here. */
+export const chatRoute = (deps: ChatDeps): ApiRoute => ({
+  name: 'chat_completions',
+  method: 'POST',
+  path: '/v1/chat/completions',
+  scope: 'chat',
+  async handle(c, caller) {
+    const request = await readBody(c, chatRequest, deps.options.max_body_mb * 1024 * 1024);
+    const { stream: _stream, stream_options: _options, ...asked } = request;
+    const named = await deps.replays.take(c, caller, asked);
+    if (named?.earlier !== undefined) {
+      const { head, answer } = JSON.parse(named.earlier) as KeptAnswer;
+      c.header('idempotency-replayed', 'true');
+      return respond(deps, c, request, { head, steps: replayedSteps(answer) });
+    }
+    const head: ChatHead = { id: `chatcmpl-${randomBytes(14).toString('hex')}`, created: Math.floor(deps.clock.now() / 1000), model: request.model };
+    try {
+      const steps = await begin(deps, c, { caller, request, id: head.id });
+      return await respond(deps, c, request, { head, steps: keeping(steps, { head, named }) });
+    } catch (error) {
+      await named?.settle(undefined);
+      throw error;
+    }
+  },
+});

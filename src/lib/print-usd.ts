@@ -1,0 +1,2 @@
+/** `$0.42`, and `<$0.01` for what is less than a cent. */
+export const printUsd = (usd: number): string => (usd > 0 && usd < 0.01 ? '<$0.01' : `$${usd.toFixed(2)}`);
