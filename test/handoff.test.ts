@@ -45,6 +45,11 @@ test('a conversation goes on in a topic of its own, with everything that was sai
   await world.say('fresh start');
   await until(() => world.shown().includes('re: fresh start'), 'an answer where the conversation was');
   assert.equal(lastRequest(world).some((line) => line.includes('one')), false, 'the former place begins anew');
+  const { id } = await inside.store.read((db) => db.q.selectFrom('sessions').select('id').orderBy('created_at').limit(1).executeTakeFirstOrThrow());
+  await world.say(`/resume ${id}`);
+  await until(() => /Back in/.test(world.shown().at(-1) ?? ''), 'the conversation to come back');
+  await talk(world, ['home again']);
+  assert.ok(lastRequest(world).some((line) => line.includes('user: one')), 'whoever had it takes it back');
 });
 
 test('where everybody has their own conversation, whoever speaks first gets it and nobody loses theirs', async () => {

@@ -92,7 +92,7 @@ describe('what people send and hear', { concurrency: 3 }, () => {
       await using outside = await startOutside(world);
       await sayAloud(world);
       await until(() => audio.requests.length === 2, 'the answer to be spoken');
-      await until(() => written(world).length === 1, 'the written answer');
+      await until(() => peek(world, async (store) => (await outboxRows(store))[0]?.state === 'sent'), 'the written answer');
       await outside.kill();
     }
     await using inside = await startInside(world);

@@ -74,13 +74,13 @@ const readChecked = async (path: string, scope: ScanScope, root?: string): Promi
   return findings.length === 0 ? { text, blocked: false } : { text: blockedNotice(basename(path), findings), blocked: true };
 };
 
-/** The folder and those above it, up to the root of its repository; only the folder itself when it belongs to none. */
-const foldersUpwards = async (workdir: string): Promise<readonly string[]> => {
+/** The folder and those above it, up to the root of its repository; only the folder itself when it belongs to none, or to one that goes beyond `ceiling`. */
+const foldersUpwards = async (workdir: string, ceiling: string | undefined): Promise<readonly string[]> => {
   const folders: string[] = [];
   for (let folder = workdir; folders.length < mostLevels; folder = dirname(folder)) {
     folders.push(folder);
     if ((await orMissing(stat(join(folder, '.git')))) !== undefined) return folders;
-    if (dirname(folder) === folder) break;
+    if (dirname(folder) === folder || folder === ceiling) break;
   }
   return [workdir];
 };
@@ -97,12 +97,12 @@ const readRules = async (root: string, workdir: string): Promise<string | undefi
 
 /**
  * What a project says about working in it: one kind of file, the first that is found. A file that speaks like an attacker is replaced by a notice that says so. The
- * same files give the same bytes.
+ * same files give the same bytes. Nothing above `ceiling` is read where the folder lies in it.
  */
-export const readProjectContext = async (folder: string): Promise<ContextFile | undefined> => {
+export const readProjectContext = async (folder: string, ceiling?: string): Promise<ContextFile | undefined> => {
   const workdir = await orMissing(realpath(folder));
   if (workdir === undefined) return undefined;
-  const folders = await foldersUpwards(workdir);
+  const folders = await foldersUpwards(workdir, ceiling === undefined ? undefined : await orMissing(realpath(ceiling)));
   const root = folders.at(-1) ?? workdir;
   const candidates = [...folders.flatMap((each) => ownNames.map((name) => join(each, name))), ...foreignNames.map((name) => join(workdir, name))];
   for (const path of candidates) {

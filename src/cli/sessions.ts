@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../core/errors.ts';
 import { bodyOf, exportFormats, exportSession, headingOf } from '../sessions/export-session.ts';
+import { printCost } from '../lib/print-usd.ts';
 import { searchMessages } from '../store/search.ts';
 import { listSessions, resolveSessions } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
@@ -30,13 +31,15 @@ const printList = (terminal: Terminal, sessions: readonly Session[]): string => 
   if (sessions.length === 0) return 'There are no sessions yet.\n';
   const rows = sessions.map((session) => [
     session.id,
+    session.agent,
     session.account,
     session.chatType,
     String(session.messageCount),
+    session.usage.cost === undefined ? '-' : printCost(session.usage.cost),
     `${span(Date.now() - session.activeAtMs)} ago`,
     `${session.endReason === null ? '' : paint(terminal, 'dim', `(${session.endReason}) `)}${titleOf(session)}`,
   ]);
-  return `${table([['SESSION', 'ACCOUNT', 'CHAT', 'MESSAGES', 'ACTIVE', 'TITLE'], ...rows])}\n`;
+  return `${table([['SESSION', 'AGENT', 'ACCOUNT', 'CHAT', 'MESSAGES', 'COST', 'ACTIVE', 'TITLE'], ...rows])}\n`;
 };
 
 const printMessages = (terminal: Terminal, messages: readonly StoredMessage[]): string =>
@@ -73,10 +76,11 @@ export const sessionsCommand = (terminal: Terminal): Command => {
     .description('The newest conversations')
     .option('--limit <n>', 'how many', count, 20)
     .option('--account <name>', 'only of this account')
+    .option('--agent <id>', 'only of this agent')
     .option('--json', 'print JSON')
-    .action((flags: { limit: number; account?: string; json?: true }) =>
+    .action((flags: { limit: number; account?: string; agent?: string; json?: true }) =>
       withStore(terminal, async (store) => {
-        const sessions = await store.read((db) => listSessions(db, { limit: flags.limit, ...(flags.account !== undefined && { account: flags.account }) }));
+        const sessions = await store.read((db) => listSessions(db, { limit: flags.limit, ...(flags.account !== undefined && { account: flags.account }), ...(flags.agent !== undefined && { agent: flags.agent }) }));
         terminal.write(flags.json === true ? json(sessions) : printList(terminal, sessions));
       }),
     );

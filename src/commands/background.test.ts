@@ -84,7 +84,7 @@ eachStore((_engine, open) => {
     const program = newProcess({ id: 'proc_1', sessionId: 's1', command: 'make sk-secret', cwd: '/', pid: 1, started: null, startedAtMs: 0, output: new OutputFile('/nowhere'), notify: false });
     const processes = { of: () => [program], hasLive: () => true, killOf: async () => 0 };
     const text = await typedIn(store, '/tasks', { nowMs: 61_000, reach: sampleReach({ helpers: () => helpers, processes }) });
-    const [bg = ''] = (await apartOf(store)).filter((id) => id.startsWith('bg_'));
+    const bg = (await apartOf(store)).find((id) => id.startsWith('bg_')) ?? '';
     assert.equal(
       text,
       [

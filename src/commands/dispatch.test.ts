@@ -152,8 +152,8 @@ eachStore((_engine, open) => {
     assert.equal(await give(store, '/title Trunk'), 'Another conversation is already called “Trunk”.');
     assert.match(await give(store, '/resume'), /`s1` Trunk \(2 messages\)/);
     const stranger = sampleEvent({ sender: { id: '8', isBot: false } });
-    assert.match(await give(store, '/resume Trunk', { event: stranger }), /No conversation of yours/);
-    assert.match(await give(store, '/resume Trunk', { event: { ...ownEvent, account: 'telegram@work' } }), /No conversation of yours/);
+    assert.match(await give(store, '/resume Trunk', { event: stranger, access: anybody }), /No conversation of yours/);
+    assert.match(await give(store, '/resume Trunk', { event: { ...ownEvent, account: 'telegram@work' }, access: anybody }), /No conversation of yours/);
     assert.equal(await boundTo(store), copy);
     assert.match(await give(store, '/resume Trunk'), /Back in `s1` Trunk/);
     assert.equal(await boundTo(store), 's1');

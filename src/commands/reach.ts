@@ -4,6 +4,8 @@ import type { McpServers } from '../agent/tools/mcp/servers.ts';
 import type { SkillLibrary } from '../agent/tools/skills/skill-library.ts';
 import type { Processes } from '../agent/tools/terminal/processes.ts';
 import type { ToolGroup, ToolPlace } from '../agent/tools/toolsets.ts';
+import type { JobRules } from '../cron/job-request.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import type { VoiceMode } from '../sessions/media/wants-speech.ts';
 
 /** What people may see and decide of a memory. */
@@ -28,6 +30,8 @@ export interface VoiceReach {
 }
 
 export type McpReach = Pick<McpServers, 'report' | 'reconnect'>;
+
+export type HooksReach = Pick<Hooks, 'report' | 'reload'>;
 
 /**
  * What a command can reach beyond the store, lent by the gateway. What answers at once may be used in `run`; what answers with a promise
@@ -54,6 +58,9 @@ export interface Reach {
   readonly tools?: (place: ToolPlace) => ToolsReach;
   readonly skills?: (agent: string) => SkillsReach | undefined;
   readonly mcp?: McpReach;
+  /** What a scheduled job may be. */
+  readonly cron?: JobRules;
+  readonly hooks?: HooksReach;
   /** Programs that run in the background of a conversation. */
   readonly processes?: Pick<Processes, 'hasLive' | 'killOf' | 'of'>;
   /** Helpers of a conversation that this gateway knows of. */

@@ -8,6 +8,7 @@ import { insights } from './insights.ts';
 import { memory } from './memory.ts';
 import { personality } from './personality.ts';
 import { reloadMcp } from './reload-mcp.ts';
+import { reloadHooks } from './reload-hooks.ts';
 import { reloadSkills } from './reload-skills.ts';
 import { skills } from './skills.ts';
 import { tools } from './tools.ts';
@@ -89,6 +90,7 @@ export const commands: readonly Command[] = [
   platform,
   reloadMcp,
   reloadSkills,
+  reloadHooks,
   restart,
   help,
   listCommands,

@@ -1,5 +1,5 @@
 import { replyTarget } from '../core/message.ts';
-import { bindSession, endSession, findSession, listSessions, reopenSession, resolveSessions } from '../store/sessions.ts';
+import { bindingsOf, bindSession, endSession, findSession, listSessions, moveSession, reopenSession, resolveSessions, unbindSession } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
@@ -12,6 +12,14 @@ const find = async (tx: Writing, call: CommandCall): Promise<readonly Session[]>
   const numbered = id === undefined ? undefined : await findSession(tx, id);
   const found = numbered === undefined ? await resolveSessions(tx, call.args) : [numbered];
   return found.filter((session) => owns(session, call));
+};
+
+/** A conversation that lives elsewhere comes here; the place where it was begins a new one with its next message. */
+const bringBack = async (tx: Writing, session: Session, call: CommandCall): Promise<void> => {
+  const { account, chat, sender } = call.event;
+  if (session.account === account) return;
+  for (const { sessionKey } of await bindingsOf(tx, session.id)) await unbindSession(tx, sessionKey);
+  await moveSession(tx, session.id, { account, chatType: chat.type, userId: chat.type === 'dm' ? sender.id : null });
 };
 
 export const resume: Command = {
@@ -34,6 +42,7 @@ export const resume: Command = {
     if (session.id === call.sessionId) return 'That is this conversation.';
     await endSession(tx, call.sessionId, 'switched');
     await reopenSession(tx, session.id);
+    await bringBack(tx, session, call);
     await bindSession(tx, { sessionKey: call.sessionKey, sessionId: session.id, target: replyTarget(call.event) });
     return `↩️ Back in ${label(session)}.`;
   },

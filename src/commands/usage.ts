@@ -1,3 +1,4 @@
+import { printCost } from '../lib/print-usd.ts';
 import { findSession } from '../store/sessions.ts';
 import type { Command } from './contract.ts';
 
@@ -15,6 +16,7 @@ export const usage: Command = {
       `**Turns** ${session.turnCount}`,
       `**Input** ${used.inputTokens} tokens (${used.cacheReadTokens} from cache)`,
       `**Output** ${used.outputTokens} tokens (${used.reasoningTokens} of them reasoning)`,
+      `**Cost** ${used.cost === undefined ? 'unknown' : printCost(used.cost)}`,
       `**Model** ${session.model ?? 'not used yet'}`,
     ].join('\n');
   },

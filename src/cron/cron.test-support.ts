@@ -132,3 +132,12 @@ export const start = (deps: CronDeps): AsyncDisposable & { readonly runner: Cron
   let stopped: Promise<void> | undefined;
   return { runner, [Symbol.asyncDispose]: () => (stopped ??= runner.stop(0)) };
 };
+
+/** Waits until something holds; says what it waited for when it never does. */
+export const until = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
+  const untilMs = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > untilMs) throw new Error(`waited in vain for ${what}`);
+    await systemClock.sleep(5);
+  }
+};

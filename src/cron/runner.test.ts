@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { until } from '../../test/support/whole.ts';
 import { deliveryStatus } from '../store/cron-runs.ts';
 import type { Store } from '../store/store.ts';
-import { addJob, answerTurns, hurried, makeDue, runsOf, sampleDeps, sampleOptions, sampleRules, sentTexts, start, statesOf } from './cron.test-support.ts';
+import { addJob, answerTurns, hurried, makeDue, runsOf, sampleDeps, sampleOptions, sampleRules, sentTexts, start, statesOf, until } from './cron.test-support.ts';
 import type { CronDeps } from './deps.ts';
 import { changeJobAsAsked, pauseJob, removeJob, runJobNow, stopJob } from './manage-jobs.ts';
 

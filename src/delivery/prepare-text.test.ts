@@ -14,7 +14,6 @@ import type { PrepareDeps, Prepared } from './prepare-text.ts';
 import { openSendable } from './sendable-files.ts';
 
 const never = new AbortController().signal;
-/** An address that another server would have to answer. */
 const pixel = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==', 'base64');
 
 interface Place extends AsyncDisposable {
@@ -99,6 +98,15 @@ test('what may not be sent, by whatever path, is said and stays here', async () 
     assert.match(prepared.text, /^Look:\n\n⚠️/);
     assert.doesNotMatch(prepared.text, /sk-secret/);
   }
+});
+
+test('a folder around the home does not open the home', async () => {
+  await using place = await newPlace();
+  const { home, workspace } = place;
+  await writeFile(join(home, 'diary.txt'), 'private');
+  const around = (roots: readonly string[]): Partial<PrepareDeps> => ({ open: (path) => openSendable(path, { home, agentHome: home, userHome: home, workdir: workspace, roots }) });
+  for (const roots of [[tmpdir()], [home]]) assert.match((await place.prepare(`MEDIA:${home}/diary.txt`, around(roots))).text, /outside the folders/);
+  assert.equal((await place.prepare(`MEDIA:${workspace}/chart.png`, around([tmpdir(), workspace]))).media?.length, 1);
 });
 
 test('pictures that are only named are attached where they can be, and nothing is said where they cannot', async () => {

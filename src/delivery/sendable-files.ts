@@ -27,6 +27,9 @@ const refuseUnlessAllowed = (verdict: FileVerdict): void => {
   if (verdict.type !== 'allowed') throw new ToolError('unavailable', `it ${verdict.reason}.`);
 };
 
+/** A folder around a home does not open the home: only one that lies in it does. */
+const isOpenedBy = (root: string, real: string, homes: readonly string[]): boolean => isInside(root, real) && homes.every((home) => !isInside(home, real) || (root !== home && isInside(home, root)));
+
 /**
  * Opens a file that may be sent to people: it lies in one of the folders after every link is followed, and holds no credentials under any
  * name. Throws a `ToolError` with the reason otherwise. The caller closes it.
@@ -36,7 +39,7 @@ export const openSendable = async (path: string, deps: SendableDeps): Promise<Op
   if (home === undefined || agentHome === undefined || userHome === undefined) throw new ToolError('unavailable', 'The folders of the gateway cannot be found. The owner has to look at them.');
   const policy: PathPolicy = { home, agentHome, userHome, writable: roots, readable: [] };
   const found = await findRealPath(absolutePath(path, deps));
-  if (!roots.some((root) => isInside(root, found.real))) throw new ToolError('unavailable', 'it lies outside the folders whose files may be sent. Put it into the workspace.');
+  if (!roots.some((root) => isOpenedBy(root, found.real, [home, agentHome]))) throw new ToolError('unavailable', 'it lies outside the folders whose files may be sent. Put it into the workspace.');
   refuseUnlessAllowed(decidePath(found, 'read', policy));
   const opened = await openFile(found.real, path);
   try {

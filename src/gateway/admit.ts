@@ -20,6 +20,7 @@ import { takeAnswer, takePress } from './answer.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { holdMs } from './hold.ts';
+import type { SessionChange } from './hooks/session-changes.ts';
 
 /** Sooner than this, a further message is the same breath and needs no acknowledgement. */
 const sameBreathMs = 3_000;
@@ -33,6 +34,7 @@ interface Seat {
   readonly sessionId: string;
   readonly lane: string;
   readonly decisions: readonly Decision[];
+  readonly changes: readonly SessionChange[];
 }
 
 /** Finds the conversation that the event continues, or opens one. */
@@ -43,7 +45,7 @@ const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Sea
   await lockSessionKey(tx, place.sessionKey);
   const bound = await boundSession(tx, place.sessionKey);
   const route: Decision[] = [{ step: 'agent', verdict: `${place.agent}, ${arrival.agent.why}` }, { step: 'session key', verdict: place.sessionKey }];
-  const found = (sessionId: string, verdict: string): Seat => ({ place, sessionId, lane: turnLane(sessionId), decisions: [...route, { step: 'session', verdict }] });
+  const found = (sessionId: string, verdict: string, changes: readonly SessionChange[] = []): Seat => ({ place, sessionId, lane: turnLane(sessionId), decisions: [...route, { step: 'session', verdict }], changes });
   const waiting = await takeClaim(tx, event, { place, bound: bound !== undefined });
   if (waiting !== undefined) return found(waiting, `${waiting}, handed over to this place`);
   if (bound !== undefined) {
@@ -52,10 +54,10 @@ const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Sea
     const id = await openSession(deps, tx, arrival, { place, parentId: bound.sessionId });
     await endSession(tx, bound.sessionId, reason);
     await announceReset(deps, tx, arrival, { reason, oldId: bound.sessionId, newId: id });
-    return found(id, `${id}, new after ${reason} reset of ${bound.sessionId}`);
+    return found(id, `${id}, new after ${reason} reset of ${bound.sessionId}`, [{ type: 'end', sessionId: bound.sessionId, reason }, { type: 'start', sessionId: id, parentId: bound.sessionId }]);
   }
   const id = await openSession(deps, tx, arrival, { place });
-  return found(id, `${id}, new`);
+  return found(id, `${id}, new`, [{ type: 'start', sessionId: id, parentId: null }]);
 };
 
 /** A conversation that was handed over to a place where everybody has their own: it goes to whoever speaks first, in a thread opened for it to everybody. */
@@ -132,6 +134,13 @@ const skip = async (tx: Writing, arrival: Arrival, skipped: { reason: string; de
   return id;
 };
 
+/** Stores an event that hooks let have no effect, and passes on what they have to say about it. */
+export const turnAway = async (tx: Writing, arrival: Arrival, { reason, answer }: { reason: string; answer: string | undefined }): Promise<Outcome> => {
+  const id = await skip(tx, arrival, { reason, decisions: [] });
+  if (answer !== undefined) await enqueueText(tx, arrival.platform, { key: `hook:${id}`, target: replyTarget(arrival.event), text: answer, inboxId: id });
+  return { accepted: 'skipped', reason };
+};
+
 /** Tells once per turn that a message was seen although an answer is still being worked on. */
 const acknowledge = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { lane: string; mode: BusyMode; inboxId: number }): Promise<void> => {
   const turn = await unfinishedTurn(tx, at.lane);
@@ -146,7 +155,7 @@ const acknowledge = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: {
 
 /** Stores an event that may have an effect, in the conversation it belongs to. */
 export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Outcome> => {
-  const { event, verdict } = arrival;
+  const { event } = arrival;
   const isCommand = readCommand(event, arrival.platform, () => allCommands(deps.settings())) !== undefined;
   const edit = await asEdit(tx, event, isCommand);
   if (edit !== undefined) {
@@ -156,6 +165,14 @@ export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Pro
   const press = await takePress(tx, arrival);
   if (press !== undefined) return press;
   const seated = await seat(deps, tx, arrival);
+  const outcome = await takeUp(deps, tx, arrival, { seated, isCommand });
+  return seated.changes.length === 0 ? outcome : { ...outcome, sessions: { sessionKey: seated.place.sessionKey, changes: seated.changes } };
+};
+
+/** What becomes of an event in its conversation: a command, an answer to a question, or something to be answered. */
+const takeUp = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { seated: Seat; isCommand: boolean }): Promise<Outcome> => {
+  const { event, verdict } = arrival;
+  const { seated, isCommand } = at;
   const decisions = [...verdict.decisions, ...seated.decisions];
   const place = { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey };
   if (isCommand) {

@@ -4,12 +4,14 @@ import type { Platform } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import type { Answering } from '../sessions/turn-parts.ts';
 import type { Agents } from './agents/agents.ts';
+import type { TurnHooks } from './hooks/turn-hooks.ts';
 
 export interface AnsweringDeps {
   readonly agents: Agents;
   platform(account: string): Platform | undefined;
   /** Labels of the platforms that are configured. */
   platforms(): readonly string[];
+  readonly hooks: Pick<TurnHooks, 'begins' | 'onCompressed'>;
 }
 
 const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefined): TurnPlace => ({
@@ -28,6 +30,7 @@ const keepResultsOf = ['todo'];
 export const newAnswering =
   (deps: AnsweringDeps): ((begun: BegunTurn) => Promise<Answering>) =>
   async (begun) => {
+    deps.hooks.begins(begun);
     const { session, turn } = begun;
     const { account } = turn.target;
     const platform = deps.platform(account);
@@ -43,7 +46,7 @@ export const newAnswering =
       system,
       place,
       reader: { model, contextTokens: models.contextTokens(model), outputTokens: settings.model.max_output_tokens, systemBytes: Buffer.byteLength(system), toolBytes },
-      compression: { complete: models.completeText('compression'), options: settings.compression, keepResultsOf, redact: (text) => runtime.redact(text) },
+      compression: { complete: models.completeText('compression'), options: settings.compression, keepResultsOf, redact: (text) => runtime.redact(text), onCompressed: (facts) => deps.hooks.onCompressed(begun, facts) },
       limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
       attended: platform?.asyncDelivery ?? false,

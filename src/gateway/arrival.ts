@@ -1,11 +1,15 @@
 import type { Verdict } from '../access/authorize.ts';
+import type { Skill } from '../agent/tools/skills/load-skills.ts';
 import type { InboundEvent } from '../core/message.ts';
+import type { Hooks } from '../hooks/hooks.ts';
+import type { Chains } from '../lib/chains.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Accepted, Platform } from '../platforms/contract.ts';
 import type { ChosenAgent } from '../routing/select-agent.ts';
 import type { Store } from '../store/store.ts';
+import type { SessionChange } from './hooks/session-changes.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface InboxDeps {
@@ -18,8 +22,11 @@ export interface InboxDeps {
   onControl(inboxId: number): Promise<void>;
   /** Whether something runs in the background of a conversation. */
   isBusy?(sessionId: string): boolean;
-  /** What a hook says about who answers; `routed` is what the routes say. */
-  selectAgent?(event: InboundEvent, routed: string): Promise<string | undefined>;
+  readonly hooks: Hooks;
+  /** Keeps the order of a chat while hooks think. */
+  readonly order: Chains;
+  /** What an agent has been taught, which are commands as well. */
+  skills?(agent: string): readonly Skill[] | undefined;
   onAccepted?(event: InboundEvent, outcome: Outcome): void;
 }
 
@@ -40,6 +47,8 @@ export interface Outcome {
   readonly controlId?: number;
   /** What whoever pressed a button is told, where the platform can show it. */
   readonly pressed?: string;
+  /** Conversations that have begun or ended with it. */
+  readonly sessions?: { readonly sessionKey: string; readonly changes: readonly SessionChange[] };
 }
 
 /** Undoes the transaction of an event that another process has just stored. */

@@ -26,8 +26,11 @@ import { busyModeOf } from './admit.ts';
 import type { InboxDeps } from './arrival.ts';
 import { CommandWorks } from './command-works.ts';
 import type { PlannedWork } from './command-works.ts';
+import { placeOfEvent } from './hooks/contexts.ts';
+import { changesSince, tellSessionChanges } from './hooks/session-changes.ts';
+import type { SessionChange } from './hooks/session-changes.ts';
 
-export interface ControlDeps extends Omit<InboxDeps, 'onControl'> {
+export interface ControlDeps extends Omit<InboxDeps, 'onControl' | 'order'> {
   readonly version: string;
   /** This gateway's node. */
   readonly owner: string;
@@ -122,21 +125,30 @@ const respond = async (tx: Writing, { item, platform }: Given, result: CommandRe
   }
 };
 
+/** What a command leaves behind: work to do, and conversations that it has begun or ended. */
+interface CarriedOut {
+  readonly item: InboxItem;
+  readonly planned: PlannedWork | undefined;
+  readonly changes: readonly SessionChange[];
+}
+
 /** Effect, answer and inbox state of a command in one transaction: it happens once, also when the process ends in the middle. Answers what is left to do. */
-const carryOut = (deps: ControlDeps, row: InboxItem): Promise<PlannedWork | undefined> =>
+const carryOut = (deps: ControlDeps, row: InboxItem): Promise<CarriedOut | undefined> =>
   deps.store.write(async (tx) => {
     if (!(await closeItem(tx, row.id, 'command'))) return undefined;
     const given = await givenBy(deps, tx, row);
     if (given === undefined) return undefined;
+    const { item, platform } = given;
     const works: AfterWork[] = [];
+    const before = (await boundSession(tx, item.sessionKey))?.sessionId ?? item.sessionId;
     const result = await perform(deps, tx, given, works);
     if (result === undefined) return undefined;
     await respond(tx, given, result);
+    const changes = await changesSince(tx, item.sessionKey, before);
     if (given.confirmed === 'always') works.push(stopAsking(deps.reach));
-    if (works.length === 0) return undefined;
-    const { item, platform } = given;
+    if (works.length === 0) return { item, planned: undefined, changes };
     await beginWork(tx, { inboxId: item.id, command: item.event.text.trim().split(/\s/, 1)[0]?.slice(0, 40) ?? '', owner: deps.owner });
-    return { item, platform, works };
+    return { item, planned: { item, platform, works }, changes };
   });
 
 const failed = async (deps: ControlDeps, row: InboxItem, error: unknown): Promise<void> => {
@@ -185,9 +197,12 @@ export class ControlLane {
       const row = await store.read((db) => findControlItem(db, inboxId));
       if (row === undefined) return;
       try {
-        const planned = await carryOut(this.#deps, row);
+        const done = await carryOut(this.#deps, row);
         log.info({ inbox: row.id, account: row.event.account, chat: row.event.chat.id, user: row.event.sender.id, command: parseCommand(row.event.text)?.name }, 'command.done');
-        if (planned !== undefined) this.#works.begin(planned);
+        if (done === undefined) return;
+        if (done.planned !== undefined) this.#works.begin(done.planned);
+        const { event, sessionKey } = done.item;
+        tellSessionChanges(this.#deps.hooks, { ...placeOfEvent(event, parseSessionKey(sessionKey)?.agent ?? 'main'), session_key: sessionKey }, done.changes);
       } catch (error) {
         await failed(this.#deps, row, error);
       }

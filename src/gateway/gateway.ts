@@ -8,6 +8,8 @@ import type { SessionSharing } from '../core/session-key.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import { DeliveryGate } from '../delivery/gate.ts';
+import type { Hooks } from '../hooks/hooks.ts';
+import { newChains } from '../lib/chains.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -17,10 +19,12 @@ import type { BeginPolicy } from '../sessions/begin.ts';
 import { Conversations } from '../sessions/lanes.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import type { AccountStatus } from '../store/accounts.ts';
+import { expediteDeferred } from '../store/agent-lanes.ts';
 import { buryGateways, forgetNode, registerNode } from '../store/nodes.ts';
 import type { Store } from '../store/store.ts';
 import { Accounts } from './accounts.ts';
 import { busyModeOf } from './admit.ts';
+import { newAgentLimits, spendLimitsDiffer } from './agents/agent-limits.ts';
 import { Agents } from './agents/agents.ts';
 import { lookAfterSessions } from './agents/after-sessions.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
@@ -31,6 +35,10 @@ import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
 import { Handoffs } from './handoff/handoffs.ts';
 import { holdAgain } from './hold.ts';
+import { beginAlone } from './hooks/begin-alone.ts';
+import { openHooks } from './hooks/open-hooks.ts';
+import { newTurnHooks } from './hooks/turn-hooks.ts';
+import type { TurnHooks } from './hooks/turn-hooks.ts';
 import { acceptEvent } from './inbox.ts';
 import { maintain } from './maintain.ts';
 import { childEnvironmentOf, newReach } from './reach.ts';
@@ -72,6 +80,8 @@ export class Gateway {
   readonly #conversations: Conversations;
   readonly #handoffs: Handoffs;
   readonly #agents: Agents;
+  readonly #hooks: Hooks;
+  readonly #turnHooks: TurnHooks;
   /** For the HTTP door. */
   readonly api: ApiGate;
   readonly #counts: GatewayMetrics;
@@ -112,8 +122,10 @@ export class Gateway {
       onConnected: (account, adapter) => void this.#publishMenu(account, adapter),
     });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
-    const shared = { store, clock, log, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
     const childEnvironment = childEnvironmentOf(options.outside ?? {}, () => this.#settings);
+    this.#hooks = openHooks({ ...options, settings: () => this.#settings, childEnvironment, redact: (text) => options.redactor.redact(text), beginAlone: (agent, text) => beginAlone({ ...options, account: (name) => this.#accounts.find(name), accounts: () => this.#accounts.status().map(({ account }) => account) }, agent, text) });
+    this.#turnHooks = newTurnHooks(this.#hooks, store);
+    const shared = { store, clock, log, hooks: this.#hooks, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
     const parts = newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment });
     this.#agents = new Agents({
       ...shared,
@@ -128,9 +140,9 @@ export class Gateway {
       isOwner: (person) => this.#isOwner(person),
     });
     this.api = new ApiGate({ agents: this.#agents, clock, mediaFolder, settings: () => this.#settings });
-    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, processes: parts.processes, outside: options.outside ?? {} });
+    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
-    const inbox: InboxDeps = { ...shared, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    const inbox: InboxDeps = { ...shared, order: newChains(), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
       ...shared,
       owner: this.#owner,
@@ -159,16 +171,24 @@ export class Gateway {
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
       attachments: { folder: mediaFolder, maxBytes: this.#settings.store.media_max_mb * 1024 * 1024, clock, log, adapter: (account) => this.#accounts.adapter(account) },
-      answering: newAnswering({ agents: this.#agents, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
+      answering: newAnswering({ agents: this.#agents, hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
+      onEvent: (begun, event) => {
+        visible.onEvent(begun, event);
+        this.#turnHooks.onEvent(begun, event);
+      },
+      screen: (begun, message) => this.#turnHooks.screen(begun, message),
       onFinished: (turn) => this.#onFinished(turn),
     });
   }
 
   /** Takes new settings and accounts over; what belongs to unchanged accounts goes on undisturbed. */
   async configure(config: GatewayConfig): Promise<void> {
+    const before = this.#settings;
     this.#settings = config.settings;
     await this.#agents.configure();
+    if (spendLimitsDiffer(before, config.settings)) await this.#options.store.write(expediteDeferred);
+    await this.#hooks.configure();
     await this.#accounts.configure(config);
   }
 
@@ -187,6 +207,7 @@ export class Gateway {
   /** Takes nothing new, lets what runs end for a while, puts the rest down durably. Everything continues after the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#hooks.emit('gateway:shutdown', { agent_id: null });
     await this.#accounts.stop();
     await this.#control.stop();
     await this.#handoffs.stop();
@@ -194,6 +215,7 @@ export class Gateway {
     await Promise.all([this.#conversations.stop(graceMs), this.api.stop(graceMs)]);
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
+    await this.#hooks.stop();
     await this.#maintenance;
     await this.#lookingAfter;
     const { store, log } = this.#options;
@@ -213,6 +235,7 @@ export class Gateway {
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
     await this.#agents.start();
+    await this.#hooks.start();
     await this.#accounts.configure(config);
     await store.write((tx) => reportRestarts(tx, { version: this.#options.version, platform: (account) => this.#accounts.platform(account) }));
     await this.#control.recover();
@@ -222,6 +245,8 @@ export class Gateway {
     this.#handoffs.start();
     this.#lookingAfter = lookAfterSessions({ store, clock: this.#options.clock, log, agents: this.#agents, settings: () => this.#settings, signal: this.#stop.signal });
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
+    // One that serves a single terminal is no gateway that has started.
+    if (config.elsewhere === undefined) this.#hooks.emit('gateway:startup', { agent_id: null, platforms: this.#accounts.status().map(({ account }) => account), version: this.#options.version });
   }
 
   /** What was allowed for good is written down where the owner sees it. */
@@ -258,6 +283,7 @@ export class Gateway {
       platform: (account) => this.#accounts.platform(account),
       replyTo: (event) => (this.#accounts.find(event.account)?.common.reply_to_mode === 'off' ? withoutAnchor(replyTarget(event)) : replyTarget(event)),
       anchorAll: (account) => this.#accounts.find(account)?.common.reply_to_mode === 'all',
+      limits: newAgentLimits({ clock: this.#options.clock, settings: () => this.#settings, platform: (account) => this.#accounts.platform(account) }),
     };
   }
 
@@ -295,6 +321,7 @@ export class Gateway {
 
   #onFinished(turn: FinishedTurn): void {
     this.#counts.finished(turn);
+    this.#turnHooks.onFinished(turn);
     const { begun, result, ms } = turn;
     const { target } = begun.turn;
     this.#options.log.info(

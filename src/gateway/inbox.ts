@@ -3,15 +3,18 @@ import type { AccessRules, Verdict } from '../access/authorize.ts';
 import { hearBot } from '../access/bot-loop-guard.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Accepted } from '../platforms/contract.ts';
-import { isAgent, routedAgent } from '../routing/select-agent.ts';
-import type { ChosenAgent } from '../routing/select-agent.ts';
+import { routedAgent } from '../routing/select-agent.ts';
 import { isKnownEvent } from '../store/inbox.ts';
 import { isPaired } from '../store/pairing.ts';
 import type { Writing } from '../store/store.ts';
-import { admit } from './admit.ts';
+import { admit, turnAway } from './admit.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
+import { placeOfEvent } from './hooks/contexts.ts';
+import { screenArrival, tellReaction } from './hooks/screen-arrival.ts';
+import type { Screened } from './hooks/screen-arrival.ts';
+import { tellSessionChanges } from './hooks/session-changes.ts';
 
 /** Kinds that are no part of a conversation, and messages that are not meant for us. */
 const irrelevance = (event: InboundEvent): string | undefined => {
@@ -33,29 +36,27 @@ export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promi
   const known = deps.account(event.account);
   if (known === undefined) throw new Error(`an event arrived for ${event.account}, which is not configured`);
   const verdict = await judge(deps, event, known);
-  const arrival: Arrival = { event, ...known, verdict, agent: await chooseAgent(deps, event) };
+  const arrival: Arrival = { event, ...known, verdict, agent: routedAgent(deps.settings(), event) };
   if (!verdict.allowed) return settle(deps, arrival, (tx) => deny(tx, arrival));
+  tellReaction(deps, arrival);
   const reason = irrelevance(event);
   if (reason !== undefined) return report(deps, event, { accepted: 'skipped', reason });
-  return settle(deps, arrival, (tx) => hear(deps, tx, arrival));
+  return screened(deps, arrival);
 };
 
-/** What the routes say, unless a hook says otherwise. A hook may overrule a route, but only for an agent that exists. */
-const chooseAgent = async (deps: InboxDeps, event: InboundEvent): Promise<ChosenAgent> => {
-  const settings = deps.settings();
-  const routed = routedAgent(settings, event);
-  const wished = await deps.selectAgent?.(event, routed.id);
-  if (wished !== undefined && isAgent(settings, wished)) return { id: wished, why: 'by a hook' };
-  if (wished !== undefined) deps.log.warn({ agent: wished, account: event.account }, 'routing.unknown_agent');
-  return routed;
+/** Hooks come behind the authorization and before everything else. */
+const screened = async (deps: InboxDeps, arrived: Arrival): Promise<Accepted> => {
+  const found = await screenArrival(deps, arrived);
+  if (found === undefined) return report(deps, arrived.event, { accepted: 'duplicate', reason: 'delivered before' });
+  return settle(deps, found.arrival, (tx) => hear(deps, tx, found));
 };
 
 /** Bots that are allowed are heard as long as they do not write too much. */
-const hear = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Outcome> => {
+const hear = async (deps: InboxDeps, tx: Writing, { arrival, stopped }: Screened): Promise<Outcome> => {
   const bot = await hearBot(tx, arrival.event, deps.settings().bot_loop_guard);
-  if (bot === undefined) return admit(deps, tx, arrival);
-  const judged: Arrival = { ...arrival, verdict: { allowed: bot.heard, by: bot.heard ? arrival.verdict.by : bot.decision.step, decisions: [...arrival.verdict.decisions, bot.decision] } };
-  return bot.heard ? admit(deps, tx, judged) : deny(tx, judged);
+  const judged: Arrival = bot === undefined ? arrival : { ...arrival, verdict: { allowed: bot.heard, by: bot.heard ? arrival.verdict.by : bot.decision.step, decisions: [...arrival.verdict.decisions, bot.decision] } };
+  if (bot !== undefined && !bot.heard) return deny(tx, judged);
+  return stopped === undefined ? admit(deps, tx, judged) : turnAway(tx, judged, stopped);
 };
 
 /** The store is asked about pairing only for people whom no list has let in. */
@@ -91,6 +92,7 @@ const settle = async (deps: InboxDeps, arrival: Arrival, decide: (tx: Writing) =
       if (await isKnownEvent(tx, { account: event.account, chatId: event.chat.id, nativeId: event.nativeId, kind: event.kind })) throw new Duplicate();
       return decide(tx);
     });
+    if (outcome.sessions !== undefined) tellSessionChanges(deps.hooks, { ...placeOfEvent(event, arrival.agent.id), session_key: outcome.sessions.sessionKey }, outcome.sessions.changes);
     // Waited for, so that what follows in the chat finds the conversation as the command has left it.
     if (outcome.controlId !== undefined) await deps.onControl(outcome.controlId);
     return report(deps, event, outcome);

@@ -15,6 +15,7 @@ export interface ReachOptions {
   /** What whoever started the gateway can do for it. */
   readonly agents: Pick<Agents, 'peek'>;
   readonly mcp: Reach['mcp'];
+  readonly hooks: NonNullable<Reach['hooks']>;
   readonly processes: NonNullable<Reach['processes']>;
   readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & VariablesOutside & { readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
 }
@@ -39,13 +40,14 @@ const modelNames = async ({ model }: GatewaySettings, signal: AbortSignal): Prom
 };
 
 /** What this gateway lends to commands. */
-export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, processes, outside }: ReachOptions): Reach => ({
+export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, hooks, processes, outside }: ReachOptions): Reach => ({
   mediaFolder,
   redact,
   sendsFiles: (account) => adapter(account)?.media !== undefined,
   listModels: (signal) => modelNames(settings(), signal),
   childEnvironment: childEnvironmentOf(outside, settings),
   processes,
+  hooks,
   memory: (agent) => agents.peek(agent)?.memory,
   skills: (agent) => agents.peek(agent)?.skills,
   tools: ({ agent, account }) => ({ all: agents.peek(agent)?.allGroups ?? [], selected: agents.peek(agent)?.groupsFor(account) ?? [] }),

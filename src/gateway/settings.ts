@@ -15,6 +15,7 @@ import type { AccountConfig } from '../config/read-accounts.ts';
 import { defineSection } from '../config/section.ts';
 import type { SectionValues } from '../config/section.ts';
 import { quickCommandsSection } from '../commands/settings.ts';
+import { webhooksOutSection } from '../hooks/options.ts';
 import { routingSections } from '../routing/options.ts';
 import { channelsSection } from '../delivery/channel-options.ts';
 import { displaySection } from '../delivery/display.ts';
@@ -59,6 +60,7 @@ export const gatewaySections = [
   accessSection,
   botLoopGuardSection,
   quickCommandsSection,
+  webhooksOutSection,
   displaySection,
   channelsSection,
   ...sessionSections,

@@ -7,6 +7,7 @@ import type { DeliveryGate } from '../delivery/gate.ts';
 import { LivePreview } from '../delivery/preview.ts';
 import { ToolProgress } from '../delivery/tool-progress.ts';
 import { showTyping } from '../delivery/typing.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
@@ -24,6 +25,7 @@ export interface VisibleDeps {
   readonly log: Logger;
   readonly gate: DeliveryGate;
   readonly connections: Connections;
+  readonly hooks: Pick<Hooks, 'decides'>;
   settings(): GatewaySettings;
   common(account: string): AccountOptions | undefined;
 }
@@ -45,7 +47,7 @@ const showActivity = async (deps: VisibleDeps, target: Target, activity: Activit
 };
 
 /** How a turn is shown: the account's word, then the settings, then what the person has set for the conversation. */
-export const displayFor = (deps: Pick<VisibleDeps, 'connections' | 'settings' | 'common'>, begun: BegunTurn): DisplaySettings | undefined => {
+export const displayFor = (deps: Pick<VisibleDeps, 'connections' | 'settings' | 'common' | 'hooks'>, begun: BegunTurn): DisplaySettings | undefined => {
   const { account } = begun.turn.target;
   const platform = deps.connections.platform(account);
   if (platform === undefined) return undefined;
@@ -58,6 +60,8 @@ export const displayFor = (deps: Pick<VisibleDeps, 'connections' | 'settings' | 
     ...(toolProgress !== undefined && { tool_progress: toolProgress }),
     ...(showReasoning !== undefined && { show_reasoning: showReasoning }),
     ...(footer !== undefined && { runtime_footer: { ...display.runtime_footer, enabled: footer } }),
+    // Where a hook decides what is said, nothing is shown before it has.
+    ...(deps.hooks.decides('message:outbound', begun.session.agent) && { streaming: false, show_reasoning: false }),
   };
 };
 

@@ -19,7 +19,7 @@ export type CommandAnswer = Readonly<z.output<typeof commandAnswer>>;
 const filterAnswer = z.discriminatedUnion('decision', [
   z.object({ decision: z.literal('pass') }),
   z.object({ decision: z.literal('drop'), reason, message }),
-  z.object({ decision: z.literal('replace'), text: z.string().min(1), reason }),
+  z.object({ decision: z.literal('replace'), text: z.string().refine((text) => text.trim() !== '', 'is empty'), reason }),
 ]);
 
 /** What becomes of a text on its way in or out. */

@@ -64,6 +64,11 @@ export class Hooks {
     return { hooks: [...this.#set.hooks, ...this.#set.webhooks].map((hook) => hook.report()), broken: this.#set.broken };
   }
 
+  /** Whether there is anybody at all who could be told or asked, but for what comes with the gateway. */
+  get inUse(): boolean {
+    return this.#set.hooks.length > this.#deps.builtins.length || this.#set.webhooks.length > 0;
+  }
+
   /** Tells whoever watches. Hooks of an agent hear of what concerns everybody as well, as if it were about them alone. */
   emit<Event extends HookEvent>(event: Event, context: ContextOf<Event>): void {
     for (const observer of this.#observersOf(event)) {

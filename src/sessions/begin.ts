@@ -14,6 +14,7 @@ import { noUsage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import type { BusyMode } from './busy-mode.ts';
+import type { ConversationLimits, Wait } from './conversation-limits.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
 import type { ItemGroup } from './user-message.ts';
@@ -35,7 +36,7 @@ export interface BegunTurn {
   readonly stops: number;
 }
 
-export type Begun = BegunTurn | { readonly type: 'wait'; readonly ms: number | undefined };
+export type Begun = BegunTurn | Wait;
 
 /** How a turn ended. */
 export interface TurnOutcome {
@@ -60,6 +61,8 @@ export interface BeginPolicy {
   platform(account: string): Platform | undefined;
   /** For a turn that takes place in no chat: what it says on the way stays in its transcript, and its end goes here. Undefined for every other one. */
   settle?(turn: RunningTurn): SettleTurn | undefined;
+  /** What keeps conversations back that could go on. */
+  readonly limits?: ConversationLimits;
 }
 
 const mostWaiting = 200;

@@ -44,7 +44,7 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
     await holdLane(tx, claim, turnLeaseMs);
     // It is over already when this is a repeat of a commit that went through although its confirmation was lost.
     if (await finishTurn(tx, turn.id, { state: 'done', reason: result.reason, error: result.error, model: result.model, usage: result.usage })) await writeEnd(tx, turn, result, policy);
-    return beginTurn(tx, claim, policy);
+    return (await policy.limits?.handBack(tx, claim)) ?? beginTurn(tx, claim, policy);
   });
 };
 

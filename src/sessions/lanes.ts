@@ -46,7 +46,8 @@ export class Conversations {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    this.#scheduler = new LaneScheduler({ store: options.store, kind: 'turn', concurrency: options.concurrency, clock: options.clock, log: options.log, work: (lane) => this.#work(lane) });
+    const { store, concurrency, clock, log, policy } = options;
+    this.#scheduler = new LaneScheduler({ store, kind: 'turn', concurrency, clock, log, work: (lane) => this.#work(lane), ...(policy.limits !== undefined && { ready: policy.limits.ready }) });
   }
 
   start(): void {
@@ -106,6 +107,8 @@ export class Conversations {
   async #work(lane: string): Promise<number | undefined> {
     const { store, owner, policy } = this.#options;
     const first = await store.write(async (tx): Promise<Begun> => {
+      const held = await policy.limits?.holdBack(tx, lane);
+      if (held !== undefined) return held;
       const claim = await claimLane(tx, { lane, owner, leaseMs: turnLeaseMs });
       if (claim === undefined) return { type: 'wait', ms: await laneWaitMs(tx, lane) };
       return beginTurn(tx, claim, policy);

@@ -93,7 +93,8 @@ const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Prog
   progress.preview = parts.preview(begun, progress.parts);
 };
 
-const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
+const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress, said: TranscriptMessage): Promise<void> => {
+  const message = said.role === 'assistant' ? ((await parts.screen?.(begun, said)) ?? said) : said;
   const steered = message.role === 'user' ? progress.steered.shift() : undefined;
   if (steered !== undefined) return writeSteered(parts, begun, steered);
   if (message.role === 'assistant' && (message.toolCalls ?? []).length > 0) return sayBeforeTools(parts, begun, progress, message);

@@ -1,4 +1,5 @@
 import type { Agent, TurnLimits, TurnPlace } from '../agent/contract.ts';
+import type { TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { DisplaySettings } from '../delivery/display.ts';
 import type { LivePreview } from '../delivery/preview.ts';
@@ -53,6 +54,8 @@ export interface TurnParts {
   progress(begun: BegunTurn): ToolProgress | undefined;
   display(begun: BegunTurn): DisplaySettings | undefined;
   onEvent?(begun: BegunTurn, event: TurnEvent): void;
+  /** What is stored and shown of a message of the agent; the message itself when left out. */
+  screen?(begun: BegunTurn, message: TranscriptMessage): Promise<TranscriptMessage>;
 }
 
 /** What ends a turn early. The reason of each is a `TurnAbort`. */

@@ -261,6 +261,14 @@ export const oldestOpenMs = async (db: Reading): Promise<number | undefined> => 
   return row?.age == null ? undefined : Number(row.age);
 };
 
+/** Adds what was decided about events after they were stored. */
+export const addDecisions = async (tx: Writing, ids: readonly number[], decisions: readonly Decision[]): Promise<void> => {
+  for (const id of ids) {
+    const row = await tx.q.selectFrom('inbox').select('decisions').where('id', '=', id).executeTakeFirst();
+    if (row !== undefined) await tx.q.updateTable('inbox').set({ decisions: JSON.stringify([...(JSON.parse(row.decisions) as Decision[]), ...decisions]) }).where('id', '=', id).execute();
+  }
+};
+
 /** Takes back a notice that no turn has taken up; one that was taken up stays. */
 export const withdrawNotice = async (tx: Writing, key: string): Promise<void> => {
   await tx.q.updateTable('inbox').set({ state: 'skipped', reason: 'known already', done_at: tx.now }).where('native_id', '=', key).where('kind', '=', 'notice').where('state', '=', 'waiting').execute();

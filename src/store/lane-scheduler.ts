@@ -2,8 +2,9 @@ import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { readyLanes } from './lanes.ts';
+import type { ReadyLane } from './lanes.ts';
 import type { LaneKind } from './schema.ts';
-import type { Store } from './store.ts';
+import type { Reading, Store } from './store.ts';
 
 export interface LaneSchedulerOptions {
   readonly store: Store;
@@ -12,6 +13,8 @@ export interface LaneSchedulerOptions {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Which lanes could be worked on now; all that nobody holds when left out. */
+  ready?(db: Reading, limit: number): Promise<readonly ReadyLane[]>;
   /** Works on the lane until nothing is left, beginning with a write that claims it; answers after how long to look again, if it has to wait. Never rejects for an expected reason. */
   work(lane: string): Promise<number | undefined>;
 }
@@ -104,10 +107,11 @@ export class LaneScheduler {
 
   async #pollLoop(): Promise<void> {
     const { store, kind, clock, log } = this.#options;
+    const ready = (db: Reading, limit: number): Promise<readonly ReadyLane[]> => this.#options.ready?.(db, limit) ?? readyLanes(db, kind, limit);
     while (!this.#stopped.signal.aborted) {
       try {
         const room = this.#options.concurrency - this.#working.size - this.#waiting.size;
-        if (room > 0) for (const { lane } of await store.read((db) => readyLanes(db, kind, room))) this.wake(lane);
+        if (room > 0) for (const { lane } of await store.read((db) => ready(db, room))) this.wake(lane);
       } catch (error) {
         log.error({ err: error, kind }, 'lane.poll_failed');
       }

@@ -136,6 +136,7 @@ const third: Migration = {
     'create table session_ends (session_id text primary key, agent text not null, reason text not null, ended_at bigint not null)',
     'create index session_ends_agent on session_ends (agent, ended_at)',
     'create table acp_sessions (session_id text primary key, maker text not null, acp_id text not null, seen text not null, turn_id text not null, updated_at bigint not null)',
+    'create index acp_sessions_updated on acp_sessions (updated_at)',
     'create table grants (session_id text not null, pattern text not null, granted_by text not null, granted_at bigint not null, primary key (session_id, pattern))',
     `create table processes (
       id text primary key, owner text not null, session_id text not null, command text not null, cwd text not null, pid bigint, started text, state text not null, exit_code bigint,

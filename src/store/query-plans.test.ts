@@ -6,6 +6,8 @@ import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { eachStore } from '../../test/support/stores.ts';
 import type { Location } from '../../test/support/stores.ts';
+import { readyTurnsBut, turnsAtWork } from './agent-lanes.ts';
+import { spendOf } from './agent-spend.ts';
 import { currentCompression } from './compressions.ts';
 import { countWaiting, findMessage, inboxCounts, isKnownEvent, oldestOpenMs, openControlItems, turnItems, waitingItems } from './inbox.ts';
 import { laneFacts, laneWaitMs, readyLanes, stopCounts } from './lanes.ts';
@@ -45,6 +47,9 @@ const hotQueries: readonly HotQuery[] = [
   { name: 'hasOpenDeliveries', by: 'lane=? AND state=?', run: (db) => hasOpenDeliveries(db, 'l') },
   { name: 'failedDeliveries', by: 'state=?', run: (db) => failedDeliveries(db, 10) },
   { name: 'readyLanes', by: 'has_work=? AND kind=? AND ready_at<?', run: (db) => readyLanes(db, 'turn', 10) },
+  { name: 'turnsAtWork', by: 'has_work=? AND kind=?', run: turnsAtWork },
+  { name: 'readyTurnsBut', by: 'has_work=? AND kind=? AND ready_at<?', run: (db) => readyTurnsBut(db, ['a'], 10) },
+  { name: 'spendOf', by: 'agent=? AND day=?', run: (db) => spendOf(db, { agent: 'a', day: 'd' }) },
   { name: 'laneFacts', by: 'lane=?', run: (db) => laneFacts(db, 'l') },
   { name: 'laneWaitMs', by: 'lane=?', run: (db) => laneWaitMs(db, 'l') },
   { name: 'stopCounts', by: 'has_work=? AND kind=?', run: (db) => stopCounts(db, 'o') },

@@ -119,6 +119,12 @@ const pruneSpeechWork: Step = async (tx, limits) => {
 
 const pruneSpend: Step = async (tx, limits) => batchOf(await tx.q.deleteFrom('agent_spend').where('updated_at', '<', daysAgo(tx, limits.turnDays)).executeTakeFirst());
 
+/** An agent that is asked again after so long is told the conversation anew. */
+const pruneAcpSessions: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('acp_sessions').select('session_id').where('updated_at', '<', daysAgo(tx, limits.turnDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('acp_sessions').where('session_id', 'in', old).executeTakeFirst());
+};
+
 /** The first account in order of name with an entry to delete gets the batch. */
 const pruneJournal: Step = async (tx, limits) => {
   const next = (after: string) => tx.q.selectFrom('journal').select((eb) => eb.fn.min('account').as('account')).where('account', '>', after).executeTakeFirst();
@@ -212,6 +218,7 @@ const steps: Readonly<Record<string, Step>> = {
   memory_work: pruneMemoryWork,
   memory_proposals: pruneProposals,
   session_ends: pruneSessionEnds,
+  acp_sessions: pruneAcpSessions,
   media_notes: pruneMediaNotes,
   speech_work: pruneSpeechWork,
   agent_spend: pruneSpend,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noUsage } from '../core/transcript.ts';
+import { addUsage, noUsage } from '../core/transcript.ts';
+import type { Usage } from '../core/transcript.ts';
 import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import {
@@ -129,6 +130,27 @@ eachStore((engine, open) => {
     const session = await find(store, 's1');
     assert.deepEqual(session.usage, { inputTokens: 20, outputTokens: 10, cacheReadTokens: 6, cacheWriteTokens: 4, reasoningTokens: 2 });
     assert.deepEqual([session.turnCount, session.model], [2, 'm1']);
+  });
+
+  test('what turns cost adds up, and is as certain as its least certain part', async () => {
+    const { store } = await open();
+    const spent = (usd: number | undefined, status: 'actual' | 'estimated' = 'actual', tokens = 10): Usage => ({ ...noUsage, inputTokens: tokens, ...(usd !== undefined && { cost: { usd, status } }) });
+    const histories: readonly (readonly Usage[])[] = [
+      [spent(0.25), spent(0.5)],
+      [spent(0.25), spent(0.5, 'estimated')],
+      [spent(undefined), spent(0.5)],
+      [spent(0.5), spent(undefined)],
+      [spent(undefined), spent(undefined)],
+      [spent(0.5), noUsage, spent(0.25)],
+      [noUsage, spent(0.5)],
+      [spent(0.5, 'actual', 0), spent(0.25, 'actual', 0)],
+    ];
+    for (const [i, history] of histories.entries()) {
+      await create(store, `s${i}`);
+      for (const usage of history) await store.write((tx) => addTurnTotals(tx, `s${i}`, { usage, model: null }));
+      assert.deepEqual((await find(store, `s${i}`)).usage.cost, history.reduce(addUsage, noUsage).cost, String(i));
+    }
+    assert.deepEqual((await find(store, 's0')).usage.cost, { usd: 0.75, status: 'actual' });
   });
 
   test('totals beyond 32 bits stay numbers', async () => {

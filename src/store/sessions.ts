@@ -68,6 +68,8 @@ export interface SessionSettings {
   /** Which answers are spoken as well: none, those to spoken messages, or all. */
   readonly voice?: 'off' | 'voice_only' | 'all';
   readonly reasoningEffort?: ReasoningEffort;
+  /** Who had the conversation before it was handed over; they may take it back. */
+  readonly former?: readonly { readonly account: string; readonly userId: string }[];
   /** What /sessions showed last, so that a number means what the person saw. */
   readonly listed?: readonly string[];
 }

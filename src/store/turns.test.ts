@@ -29,19 +29,19 @@ eachStore((_engine, open) => {
     assert.equal((await store.read((db) => unfinishedTurn(db, lane)))?.preview, null);
   });
 
-  test('a finished turn is not found, keeps its tokens, and its attempts no longer change', async () => {
+  test('a finished turn is not found, keeps its tokens and what it cost, and its attempts no longer change', async () => {
     const { store } = await open();
     const first = await store.write((tx) => startTurn(tx, { sessionId: 's1', lane, target: sampleTarget() }));
     const second = await store.write((tx) => startTurn(tx, { sessionId: 's1', lane, target: sampleTarget() }));
     assert.equal((await store.read((db) => unfinishedTurn(db, lane)))?.id, first.id);
     assert.equal(await store.read(runningTurns), 2);
-    const usage = { ...noUsage, inputTokens: 7, outputTokens: 3 };
+    const usage = { ...noUsage, inputTokens: 7, outputTokens: 3, cost: { usd: 0.25, status: 'actual' } as const };
     await store.write((tx) => finishTurn(tx, first.id, { state: 'done', reason: 'completed', error: null, model: 'm', usage }));
     await store.write((tx) => uncountAttempt(tx, first.id));
     assert.equal((await store.read((db) => unfinishedTurn(db, lane)))?.id, second.id);
     assert.equal(await store.read(runningTurns), 1);
     const row = await store.read((db) => db.q.selectFrom('turns').selectAll().where('id', '=', first.id).executeTakeFirstOrThrow());
-    assert.deepEqual([row.state, row.exit_reason, row.model, row.input_tokens, row.output_tokens, row.attempts], ['done', 'completed', 'm', 7, 3, 1]);
+    assert.deepEqual([row.state, row.exit_reason, row.model, row.input_tokens, row.output_tokens, row.cost_usd, row.cost_status, row.attempts], ['done', 'completed', 'm', 7, 3, 0.25, 'actual', 1]);
     assert.ok(row.ended_at !== null && row.ended_at >= row.started_at);
   });
 });

@@ -7,6 +7,8 @@ import { newDemoProvider } from './demo.ts';
 import type { DescribeImages } from './describe-images.ts';
 import { newEndpoint } from './endpoint.ts';
 import type { ImageInput } from './endpoint.ts';
+import { metered } from './metered.ts';
+import type { SpendMeter } from './metered.ts';
 import type { ModelOptions } from './options.ts';
 import type { Prices } from './prices.ts';
 import { factsOf } from './providers.ts';
@@ -47,6 +49,8 @@ export interface ProviderDeps {
   readonly mediaFolder?: string;
   readonly imageInput?: ImageInput;
   readonly describeImages?: DescribeImages;
+  /** Lets calls through and counts them. */
+  readonly meter?: SpendMeter;
 }
 
 const pricesOf = (options: ModelOptions): Prices =>
@@ -87,7 +91,8 @@ export const providerFor = (choice: EndpointChoice, options: ModelOptions, deps:
   const { baseUrl, keys } = addressOf({ ...choice, provider }, options.endpoints);
   if (baseUrl === '') return withoutAddress(provider);
   const { wire, local } = factsOf(provider);
-  return newEndpoint({ ...shared(options, deps), name: provider, wire, baseUrl, keys, ...(local !== undefined && { local }) }, deps);
+  const endpoint = newEndpoint({ ...shared(options, deps), name: provider, wire, baseUrl, keys, ...(local !== undefined && { local }) }, deps);
+  return deps.meter === undefined ? endpoint : metered(endpoint, deps.meter);
 };
 
 /** The provider that the `model` section asks for. */

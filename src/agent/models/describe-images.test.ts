@@ -11,7 +11,7 @@ import { silentLogger } from '../../lib/logger.ts';
 import { newMediaNotes } from '../../store/media-notes.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { newChatSimulator, says, status } from './chat-simulator.ts';
-import type { ChatSimulator } from './chat-simulator.ts';
+import type { Answer, ChatSimulator } from './chat-simulator.ts';
 import { newModels } from './models.ts';
 import type { Models } from './models.ts';
 import { auxiliarySection, fallbackSection, modelSection } from './options.ts';
@@ -25,7 +25,7 @@ interface Scene extends AsyncDisposable {
   readonly vision: ChatSimulator;
   readonly folder: string;
   /** The models of a process that has just started. */
-  models(of: { model: string; mode?: 'auto' | 'native' | 'text'; auxiliary?: object; clock?: Clock }): Models;
+  models(of: { model: string; timeoutMs?: number; mode?: 'auto' | 'native' | 'text'; auxiliary?: object; clock?: Clock }): Models;
 }
 
 const newScene = async (): Promise<Scene> => {
@@ -37,10 +37,10 @@ const newScene = async (): Promise<Scene> => {
     main,
     vision,
     folder,
-    models: ({ model, mode, auxiliary, clock = systemClock }) =>
+    models: ({ model, timeoutMs, mode, auxiliary, clock = systemClock }) =>
       newModels(
         {
-          model: modelSection.schema.parse({ provider: 'custom', default: model, base_url: main.baseUrl }),
+          model: modelSection.schema.parse({ provider: 'custom', default: model, base_url: main.baseUrl, ...(timeoutMs !== undefined && { request_timeout_ms: timeoutMs }) }),
           fallback_providers: fallbackSection.schema.parse([]),
           auxiliary: auxiliarySection.schema.parse(auxiliary ?? { vision: { base_url: vision.baseUrl, model: 'gpt-4o' } }),
           ...(mode !== undefined && { agent: { image_input_mode: mode } }),
@@ -129,6 +129,19 @@ test('who cannot look is not asked to describe; then the model is told that it c
   await clock.advance(11 * 60_000);
   await ask(later);
   assert.deepEqual(asked(scene.main).slice(1), [told(scene, blind), told(scene, blind), told(scene, 'another model describes it: "A cat."')]);
+});
+
+test('the time that a description takes is not the silence of the model that waits for it', async () => {
+  await using scene = await newScene();
+  const clock = manualClock();
+  const slowly: Answer = async (response, request) => {
+    await clock.advance(900);
+    await says('A cat.')(response, request);
+  };
+  scene.vision.next(slowly);
+  scene.main.next(slowly);
+  await ask(scene.models({ model: 'gpt-4', timeoutMs: 1000, clock }));
+  assert.equal(scene.main.requests.length, 1);
 });
 
 test('the demo does not pretend to see', async () => {

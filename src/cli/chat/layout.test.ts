@@ -16,6 +16,7 @@ const texts = (shown: View, columns = 60, rows = 20): readonly string[] => layOu
 
 test('the status line says the state first and drops details for which there is no room', () => {
   assert.equal(lineText(statusLine(status, 80)).replace(/─+$/, '').trim(), '─ idle · some-model · 0a1b2c3d · ~3% of 128k · ↑12k ↓678');
+  assert.match(lineText(statusLine({ ...status, usage: { ...status.usage, cost: { usd: 0.123, status: 'estimated' } } }, 90)), /↓678 · ~\$0\.12 /);
   assert.equal(lineText(statusLine({ ...status, workingMs: 61_500, waiting: 2 }, 60)).replace(/─+$/, '').trim(), '─ working 61 s, 2 waiting · some-model · 0a1b2c3d');
   assert.equal(lineText(statusLine({ ...status, away: 'the gateway is away', unsent: 1 }, 40)).replace(/─+$/, '').trim(), '─ the gateway is away, 1 to send');
   assert.match(lineText(statusLine({ ...status, session: { id: 'x', title: 'Trip to Rome\u001b[2J' } }, 80)), /“Trip to Rome”/);

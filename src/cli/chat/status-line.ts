@@ -1,3 +1,5 @@
+import type { Usage } from '../../core/transcript.ts';
+import { printCost } from '../../lib/print-usd.ts';
 import { printable } from '../../lib/printable.ts';
 import { cutToWidth, textWidth } from '../../lib/text-width.ts';
 import { span } from './style.ts';
@@ -7,7 +9,7 @@ export interface StatusFacts {
   readonly model: string;
   readonly contextTokens: number;
   readonly contextLength: number;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly usage: Pick<Usage, 'inputTokens' | 'outputTokens' | 'cost'>;
   readonly session: { readonly id: string; readonly title: string | null } | undefined;
   /** How long the agent has been at work; undefined when it is idle. */
   readonly workingMs: number | undefined;
@@ -43,9 +45,9 @@ const nameOf = (session: StatusFacts['session']): string => {
 /** The state first and whole, then as much of the rest as there is room for, the most useful first. */
 export const statusLine = (facts: StatusFacts, columns: number): Line => {
   const state = stateOf(facts);
-  const { inputTokens, outputTokens } = facts.usage;
+  const { inputTokens, outputTokens, cost } = facts.usage;
   const percent = Math.round((facts.contextTokens / facts.contextLength) * 100);
-  const details = [printable(facts.model), nameOf(facts.session), `~${percent}% of ${count(facts.contextLength)}`, `↑${count(inputTokens)} ↓${count(outputTokens)}`];
+  const details = [printable(facts.model), nameOf(facts.session), `~${percent}% of ${count(facts.contextLength)}`, `↑${count(inputTokens)} ↓${count(outputTokens)}`, ...(cost === undefined ? [] : [printCost(cost)])];
   const faint: Style = { dim: true };
   const text = cutToWidth(state.text, columns - 4);
   let room = columns - textWidth(text) - 4;

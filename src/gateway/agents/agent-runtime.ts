@@ -25,15 +25,16 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import type { Platform } from '../../platforms/contract.ts';
 import { homeOfAgent } from '../../routing/agent-home.ts';
-import { mainAgent } from '../../routing/select-agent.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { passedVariables } from './own-variables.ts';
 import type { OwnVariables, VariablesOutside } from './own-variables.ts';
 import { PromptKeeper } from './prompt-keeper.ts';
 import { settingsOfAgent } from './settings-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
+import { AgentSpendMeter } from './spend-meter.ts';
 import { toolsOfAgent, workspaceOf } from './tools-of-agent.ts';
 
 export interface RuntimeDeps {
@@ -105,6 +106,7 @@ export class AgentRuntime {
   readonly skills: SkillLibrary;
   readonly #deps: RuntimeDeps;
   readonly #prompts: PromptKeeper;
+  readonly #meter: AgentSpendMeter;
   readonly #equipment = new Map<string, Equipment>();
   #own: readonly Tool[] = [];
   #generation: Generation;
@@ -143,7 +145,7 @@ export class AgentRuntime {
       complete: () => runtime.models.completeText('approval'),
       settings: () => runtime.#current().settings,
       redact: (text) => runtime.redact(text),
-      childEnvironment: () => runtime.childEnvironment(),
+      childEnvironment: () => ({ ...deps.childEnvironment(), ...passedVariables(deps.settings(), deps.id, deps.variables) }),
       variable: (name) => deps.variables.get(name),
       keepAlways: (patterns) => deps.keepAlways(patterns),
     });
@@ -156,13 +158,15 @@ export class AgentRuntime {
     this.#deps = deps;
     this.agentHome = own.agentHome;
     this.memory = own.memory;
+    this.#meter = new AgentSpendMeter({ agent: deps.id, store: deps.store, clock: deps.clock, log: deps.log, limitUsd: () => deps.settings().agents[deps.id]?.daily_spend_usd });
     this.#generation = this.#generate(deps.settings());
     this.skills = new SkillLibrary({ home: own.agentHome, userHome: deps.shared.userHome, options: () => deps.settings().skills, log: deps.log });
     this.#prompts = new PromptKeeper(deps.store, deps.clock);
   }
 
-  stop(): Promise<void> {
-    return this.memory.stop();
+  async stop(): Promise<void> {
+    await this.memory.stop();
+    await this.#meter.settle();
   }
 
   get models(): Models {
@@ -198,15 +202,6 @@ export class AgentRuntime {
     return withPersonality(system, personalityFor(this.settings.agent, session.settings.personality));
   }
 
-  /** What programs of this agent may know: what all may know, and of its own variables those that the owner lets through. */
-  childEnvironment(): Readonly<Record<string, string>> {
-    const { variables } = this.#deps;
-    const { terminal, agents } = this.#deps.settings();
-    // The main agent's file holds the secrets of the gateway as well.
-    const passed = this.id === mainAgent ? [] : terminal.env_passthrough.filter((name) => name !== agents[this.id]?.api_key_env && variables.get(name) !== undefined);
-    return { ...this.#deps.childEnvironment(), ...Object.fromEntries(passed.map((name) => [name, variables.get(name) ?? ''])) };
-  }
-
   /** The system prompt of a call that belongs to no conversation. */
   promptOnce(asked: AskedOnce, platform: PromptPlatform): Promise<string> {
     const { groups, tools } = this.#equip(asked.target.account);
@@ -224,7 +219,7 @@ export class AgentRuntime {
     const { id, clock, log, mediaFolder, shared } = this.#deps;
     const { variables } = this.#deps;
     const settings = settingsOfAgent(from, id, (name) => variables.get(name) ?? this.#deps.outside.environment?.(name));
-    const models = newModels(settings, { clock, log, mediaFolder, lists: shared.lists });
+    const models = newModels(settings, { clock, log, mediaFolder, lists: shared.lists, meter: this.#meter });
     void models.lookUpWindow(AbortSignal.timeout(windowPatienceMs));
     return { from, variablesVersion: variables.version, settings, models, web: webTools(settings.web, { clock }) };
   }
@@ -278,7 +273,7 @@ export class AgentRuntime {
     const folder = workspaceOf({ agentHome: this.agentHome, settings: () => this.settings, shared: this.#deps.shared });
     const [identity, project, memory] = await Promise.all([
       readIdentity(this.agentHome),
-      readProjectContext(folder),
+      readProjectContext(folder, this.agentHome),
       this.memory.promptBlocks(memorySessionOf(session, { platform: platform?.name ?? session.account, target: turn.target, ...(last !== undefined && { sender: last.event.sender }) })),
     ]);
     const skills = skillsIndex(visibleSkills(this.skills.shelf.skills, about.groups));

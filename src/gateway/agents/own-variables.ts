@@ -1,4 +1,6 @@
 import type { Redactor } from '../../lib/redact.ts';
+import { mainAgent } from '../../routing/select-agent.ts';
+import type { GatewaySettings } from '../settings.ts';
 
 /** The variables that one `.env` sets, and nothing of any other file or of the environment. */
 export interface OwnVariables {
@@ -18,4 +20,12 @@ export interface VariablesOutside {
   environment?(name: string): string | undefined;
 }
 
+/** What programs of an agent get of its own variables: those that the owner lets through, and never the key of its model. The main agent's file holds the secrets of the gateway as well. */
+export const passedVariables = ({ terminal, agents }: Pick<GatewaySettings, 'terminal' | 'agents'>, id: string, variables: OwnVariables): Readonly<Record<string, string>> => {
+  if (id === mainAgent) return {};
+  const passed = terminal.env_passthrough.filter((name) => name !== agents[id]?.api_key_env);
+  return Object.fromEntries(passed.flatMap((name) => (variables.get(name) === undefined ? [] : [[name, variables.get(name) ?? '']])));
+};
+
+/** Where nobody can read files. */
 export const noVariables = (path: string): OwnVariables => ({ path, version: 0, get: () => undefined, refresh: () => Promise.resolve([]) });

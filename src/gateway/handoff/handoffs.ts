@@ -1,14 +1,19 @@
 import { newId } from '../../core/ids.ts';
+import { parseSessionKey } from '../../core/session-key.ts';
+import type { Hooks } from '../../hooks/hooks.ts';
 import { slept } from '../../lib/clock.ts';
 import { claimHandoff, completeHandoff, extendHandoff, failAbandonedHandoffs, failHandoff, listPendingHandoffs } from '../../store/handoffs.ts';
 import type { PendingHandoff } from '../../store/handoffs.ts';
 import { eventOutcome } from '../../store/outcome.ts';
+import { placeOfTarget } from '../hooks/contexts.ts';
+import { tellSessionChanges } from '../hooks/session-changes.ts';
 import { HandoffRefused } from './destination.ts';
 import { leaveFormerPlaces, moveConversation, undoMove } from './move.ts';
 import type { Claim, MoveDeps, Moved } from './move.ts';
 
 export interface HandoffsDeps extends MoveDeps {
   readonly owner: string;
+  readonly hooks: Pick<Hooks, 'emit'>;
 }
 
 const leaseMs = 60_000;
@@ -85,6 +90,7 @@ export class Handoffs {
         await leaveFormerPlaces(tx, this.#deps, done);
         await completeHandoff(tx, handoff.sessionId);
       });
+      this.#tellEnded(moved);
       log.info({ session: handoff.sessionId, account: moved.target.account, chat: moved.target.chatId, thread: moved.target.threadId }, 'handoff.completed');
     } catch (error) {
       const errorId = newId('err', clock.now());
@@ -92,6 +98,13 @@ export class Handoffs {
       log.warn({ err: error, session: handoff.sessionId, destination: handoff.destination, error_id: errorId }, 'handoff.failed');
       await this.#fail(handoff.sessionId, reason, moved);
     }
+  }
+
+  /** What stood at the new place before has ended for good now. */
+  #tellEnded({ before, sessionKey }: Moved): void {
+    const agent = sessionKey === undefined ? undefined : parseSessionKey(sessionKey)?.agent;
+    if (before === undefined || sessionKey === undefined || agent === undefined) return;
+    tellSessionChanges(this.#deps.hooks, { ...placeOfTarget(before.target, { agent, userId: null }), session_key: sessionKey }, [{ type: 'end', sessionId: before.sessionId, reason: 'switched' }]);
   }
 
   async #fail(sessionId: string, reason: string, moved: Moved | undefined): Promise<void> {

@@ -8,8 +8,8 @@ import type { Adapter, Platform } from '../../platforms/contract.ts';
 import { enqueueNotice } from '../../sessions/notice.ts';
 import { extendHandoff } from '../../store/handoffs.ts';
 import type { PendingHandoff } from '../../store/handoffs.ts';
-import { bindingsOf, bindSession, boundSession, claimPlace, endSession, findSession, lockSessionKey, moveSession, releasePlace, reopenSession, unbindSession } from '../../store/sessions.ts';
-import type { Session } from '../../store/sessions.ts';
+import { bindingsOf, bindSession, boundSession, changeSettings, claimPlace, endSession, findSession, lockSessionKey, moveSession, releasePlace, reopenSession, unbindSession } from '../../store/sessions.ts';
+import type { Session, SessionSettings } from '../../store/sessions.ts';
 import type { Store, Writing } from '../../store/store.ts';
 import { HandoffRefused, resolveDestination } from './destination.ts';
 import type { DestinationDeps } from './destination.ts';
@@ -88,6 +88,15 @@ const bind = async (tx: Writing, at: { session: Session; target: Target; key: st
   return { sessionId: before.sessionId, target: before.target };
 };
 
+const mostFormer = 10;
+
+/** Whoever had it may take it back. */
+const withFormer = ({ account, userId, settings }: Session): SessionSettings => {
+  if (userId === null) return settings;
+  const others = (settings.former ?? []).filter((each) => each.account !== account || each.userId !== userId);
+  return { ...settings, former: [...others, { account, userId }].slice(-mostFormer) };
+};
+
 /** Moves a conversation to where it was asked to go and has the agent report there. Throws `HandoffRefused` when that is impossible. */
 export const moveConversation = async (deps: MoveDeps, handoff: PendingHandoff, claim: Claim): Promise<Moved> => {
   const { store, clock } = deps;
@@ -105,6 +114,7 @@ export const moveConversation = async (deps: MoveDeps, handoff: PendingHandoff, 
     if (session.endedAtMs !== null) await reopenSession(tx, session.id);
     const before = await bind(tx, { session, target, key, inThread: thread !== undefined });
     await moveSession(tx, session.id, { account: target.account, chatType: target.chatType, userId: target.chatType === 'dm' ? target.chatId : null });
+    await changeSettings(tx, session.id, withFormer(session));
     await enqueueNotice(tx, { sessionId: session.id, key: noticeId, text: noticeText(session, from), nowMs: clock.now(), at: { target, sessionKey: key ?? '' } });
     return { sessionId: session.id, target, sessionKey: key, before, from: { account: session.account, chatType: session.chatType, userId: session.userId }, noticeId };
   });

@@ -20,7 +20,7 @@ export const restLadderMs = [60_000, 300_000, 900_000] as const;
 const leastPieceBytes = 8_000;
 
 /** These pass, or the owner has to act: a poor summary would be worse than waiting. */
-const keepsTranscript: ReadonlySet<ModelErrorCode> = new Set(['auth', 'billing', 'rate_limited', 'overloaded']);
+const keepsTranscript: ReadonlySet<ModelErrorCode> = new Set(['auth', 'billing', 'rate_limited', 'overloaded', 'over_budget']);
 
 /** Somebody else has changed what a plan was made for. */
 class TranscriptChanged extends Error {}

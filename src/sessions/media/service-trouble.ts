@@ -17,5 +17,6 @@ export const serviceTrouble: Readonly<Record<ModelErrorCode, string>> = {
   content_blocked: 'refused the content',
   stale_reasoning: 'refused it',
   bad_request: 'refused it',
+  over_budget: 'costs more than may be spent today',
   aborted: 'was stopped',
 };

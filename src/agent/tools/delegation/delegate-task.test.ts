@@ -42,9 +42,9 @@ eachStore((_engine, open) => {
     const answer = await bench.call({ goal: 'Count the files', context: 'They are in /srv.' });
     const [entry] = resultsOf(answer);
     assert.deepEqual({ ...entry, duration_seconds: 0 }, { task_index: 0, status: 'completed', summary: 'did: Count the files\n\nContext:\nThey are in /srv.', api_calls: 1, duration_seconds: 0, exit_reason: 'completed', model: 'sim-1', tokens: { input: 100, output: 20 } });
-    const [request] = bench.simulator.requests;
-    assert.deepEqual(request?.body.messages.map(({ role }) => role), ['system', 'user']);
-    assert.deepEqual((request?.body['tools'] as readonly { function: { name: string } }[]).map((each) => each.function.name), ['web_fetch']);
+    const { body } = bench.simulator.requests[0] ?? assert.fail('the model was asked');
+    assert.deepEqual(body.messages.map(({ role }) => role), ['system', 'user']);
+    assert.deepEqual((body['tools'] as readonly { function: { name: string } }[]).map((each) => each.function.name), ['web_fetch']);
     assert.deepEqual([bench.spent().inputTokens, bench.spent().outputTokens], [100, 20], 'what it cost is the turn’s');
   });
 

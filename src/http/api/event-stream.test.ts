@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Hono } from 'hono';
+import { manualClock } from '../../lib/clock.ts';
+import { eventStream } from './event-stream.ts';
+import type { Frame } from './event-stream.ts';
+
+const open = async (frames: AsyncGenerator<Frame, void, undefined>, keep = false) => {
+  const clock = manualClock();
+  const app = new Hono().get('/', (c) => eventStream(c, frames, { clock, keep }));
+  const response = await app.request('/');
+  const reader = response.body!.getReader();
+  const next = async (): Promise<string | undefined> => {
+    const { value } = await reader.read();
+    return value === undefined ? undefined : new TextDecoder().decode(value);
+  };
+  return { clock, response, next, leave: () => reader.cancel() };
+};
+
+test('frames go out as they come, with their name and number', async () => {
+  async function* frames(): AsyncGenerator<Frame, void, undefined> {
+    yield { data: { a: 1 } };
+    yield { data: 'x', event: 'named', id: 7 };
+  }
+  const { response, next } = await open(frames());
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  assert.equal(await next(), 'data: {"a":1}\n\n');
+  assert.equal(await next(), 'id: 7\nevent: named\ndata: x\n\n');
+  assert.equal(await next(), undefined);
+});
+
+test('a stream that has nothing to say says so at least every ten seconds', async () => {
+  const late = Promise.withResolvers<Frame>();
+  async function* frames(): AsyncGenerator<Frame, void, undefined> {
+    yield await late.promise;
+  }
+  const { clock, next } = await open(frames());
+  for (let i = 0; i < 3; i += 1) {
+    const comment = next();
+    await clock.advance(9_999);
+    assert.equal(await comment, ': keepalive\n\n');
+  }
+  late.resolve({ data: 'at last' });
+  // One that was on its way already may come first.
+  const texts = [await next(), await next()];
+  assert.ok(texts.includes('data: at last\n\n'));
+});
+
+test('when the reader goes away the frames are ended, or made to their end where they are to be kept', async () => {
+  const made: number[] = [];
+  async function* frames(): AsyncGenerator<Frame, void, undefined> {
+    for (let i = 0; i < 20; i += 1) {
+      made.push(i);
+      yield { data: i };
+    }
+  }
+  const left = await open(frames());
+  await left.next();
+  await left.leave();
+  assert.ok(made.length < 20);
+  made.length = 0;
+  const kept = await open(frames(), true);
+  await kept.next();
+  await kept.leave();
+  assert.equal(made.length, 20);
+});
