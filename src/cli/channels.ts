@@ -54,7 +54,7 @@ export const channelsCommand = (terminal: Terminal): Command =>
     .argument('[account]', 'only of this account')
     .option('--refresh', 'ask the platforms that can name their chats')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nA name of your own: channels.aliases in config.yaml.\n\nExamples:\n  hermes channels\n  hermes channels discord --refresh\n  hermes channels --json')
+    .addHelpText('after', '\nA name of your own: channels.aliases in config.yaml.\n\nExamples:\n  hermes channels\n  hermes channels telegram --refresh\n  hermes channels --json')
     .action(async (account: string | undefined, flags: { refresh?: true; json?: true }) => {
       const config = await requireConfig(terminal);
       const targets = configTargets(config);

@@ -156,10 +156,14 @@ export const cron: Command = {
   async confirm(tx, call) {
     const { verb, text } = readCall(call.args);
     if (verb !== 'remove' || text === '') return undefined;
-    const jobs = await listJobs(tx, { completed: true, agent: call.agent });
-    const ref = splitJob(text, true).ref.toLowerCase();
-    const job = jobs.find(({ id, name }) => id === ref || name.toLowerCase() === ref);
-    return job === undefined ? undefined : `Remove the scheduled job **${job.name}** for good?`;
+    try {
+      const job = await jobCalled(tx, splitJob(text, true).ref, sightOf(call));
+      return `Remove the scheduled job **${job.name}** \`${job.id}\` for good?`;
+    } catch (error) {
+      // What is wrong with it is said when it is carried out.
+      if (error instanceof JobRefused) return undefined;
+      throw error;
+    }
   },
   async run(tx, call) {
     const rules = call.reach.cron;

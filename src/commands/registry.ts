@@ -20,6 +20,7 @@ import { deny } from './deny.ts';
 import { approvals } from './approvals.ts';
 import { yolo } from './yolo.ts';
 import type { Command } from './contract.ts';
+import { cron } from './cron.ts';
 import { debug } from './debug.ts';
 import { footer } from './footer.ts';
 import { handoff } from './handoff.ts';
@@ -83,6 +84,7 @@ export const commands: readonly Command[] = [
   toolsets,
   skills,
   memory,
+  cron,
   approvals,
   yolo,
   setHome,

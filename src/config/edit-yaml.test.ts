@@ -80,8 +80,17 @@ test('what is removed leaves no empty mapping behind', () => {
   assert.equal(unset('# about the file\na: 1\n# about b\nb: 2\n', 'a'), '# about the file\n\n# about b\nb: 2\n');
 });
 
+test('an entry of a list is removed with its comment, and a list without entries is none', () => {
+  const text = 'routes:\n  # the team\n  - match: { chat_id: 1 } # one\n    agent: a\n  # support\n  - match: { chat_id: 2 }\n    agent: b\n  # the rest\n  - { match: { chat_id: 3 }, agent: a }\n';
+  assert.equal(unset(text, 'routes.1'), text.replace('  # support\n  - match: { chat_id: 2 }\n    agent: b\n', ''));
+  assert.equal(unset(text, 'routes.2'), text.replace('  # the rest\n  - { match: { chat_id: 3 }, agent: a }\n', ''));
+  assert.equal(unset('a: 1\nroutes: [{ agent: a }]\n', 'routes.0'), 'a: 1\n');
+  assert.equal(unset('a: [1, 2, 3]\n', 'a.0'), 'a: [2, 3]\n');
+});
+
 test('what cannot be edited is refused', () => {
   assert.match(refusal('a: 1\n', 'b', undefined), /not set/);
+  for (const path of ['a.1', 'a.-1', 'a.x', 'a.']) assert.match(refusal('a: [1]\n', path, undefined), /not set/);
   assert.match(refusal('a: 1\n', 'a.b', '2'), /a is a bare value/);
   assert.match(refusal('x: &x { b: 1 }\na: *x\n', 'a.b', '2'), /alias/);
   assert.match(refusal('a: [1]\n', 'a.7', '2'), /list with 1 entries/);

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, parseDocument, Scalar, visit } from 'yaml';
-import type { Document, Node, Pair, ToStringOptions, YAMLMap } from 'yaml';
+import type { Document, Node, Pair, ToStringOptions, YAMLMap, YAMLSeq } from 'yaml';
 import { hideReferences, unhideReferences } from './flow-references.ts';
 
 /** Why a path cannot be edited; the rest of the file is untouched. */
@@ -118,9 +118,22 @@ const inPlaceOf = (old: unknown, node: Node): Node => {
   return node;
 };
 
-/** Mappings that become empty go too, so that an account without keys is no account. */
+const isEmpty = (node: unknown): boolean => (isMap(node) || isSeq(node)) && node.items.length === 0;
+
+const removeItem = (at: YAMLSeq, path: readonly string[]): string | undefined => {
+  const [key = '', ...rest] = path;
+  const index = Number(key);
+  if (key === '' || !Number.isInteger(index) || index < 0 || index >= at.items.length) return 'is not set in config.yaml';
+  const message = rest.length === 0 ? undefined : remove(at.items[index], rest);
+  if (message !== undefined) return message;
+  if (rest.length === 0 || isEmpty(at.items[index])) at.items.splice(index, 1);
+  return undefined;
+};
+
+/** Mappings and lists that become empty go too, so that an account without keys is no account. */
 const remove = (at: unknown, path: readonly string[]): string | undefined => {
   const [key = '', ...rest] = path;
+  if (isSeq(at)) return removeItem(at, path);
   if (!isMap(at)) return 'is not set in config.yaml';
   const pair = pairOf(at, key);
   if (pair === undefined) return 'is not set in config.yaml';
@@ -128,7 +141,7 @@ const remove = (at: unknown, path: readonly string[]): string | undefined => {
     const message = remove(pair.value, rest);
     if (message !== undefined) return message;
   }
-  if (rest.length === 0 || (isMap(pair.value) && pair.value.items.length === 0)) at.items.splice(at.items.indexOf(pair), 1);
+  if (rest.length === 0 || isEmpty(pair.value)) at.items.splice(at.items.indexOf(pair), 1);
   return undefined;
 };
 

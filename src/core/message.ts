@@ -1,4 +1,5 @@
 import type { AccountName } from './ids.ts';
+import type { Attachment } from './transcript.ts';
 
 export type ChatType = 'dm' | 'group' | 'channel' | 'thread';
 
@@ -74,6 +75,10 @@ export interface InboundEvent {
   /** Parts of one thing that the platform delivers as several messages (an album, a text the client has split). */
   readonly batch?: { readonly id: string; readonly kind: 'album' | 'split' };
   readonly button?: { readonly data: string };
+  /** Files that are in the media folder already. */
+  readonly files?: readonly Attachment[];
+  /** What the sender's own tools have found, for calls that the turn before ended with. */
+  readonly results?: readonly { readonly callId: string; readonly toolName: string; readonly text: string }[];
   /** Said to the turn that runs, not to be answered by itself. */
   readonly steers?: true;
   readonly reaction?: { readonly emoji: string; readonly added: boolean };

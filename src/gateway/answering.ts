@@ -50,6 +50,7 @@ export const newAnswering =
       limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
       attended: platform?.asyncDelivery ?? false,
+      folder: () => runtime.folderOf(session.id),
       recall: (said) => memory.recall(said, remembering),
       keepSaid: (tx, said) => memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering),
       onKept: () => memory.wake(),

@@ -11,12 +11,13 @@ import { appendMessage, deactivateFrom } from '../store/transcripts.ts';
 import { countAttempt, finishTurn, startTurn, unfinishedTurn } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
 import { noUsage } from '../core/transcript.ts';
+import type { Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import type { BusyMode } from './busy-mode.ts';
 import type { ConversationLimits, Wait } from './conversation-limits.ts';
 import type { InboxItem } from '../store/inbox.ts';
-import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
+import { groupItems, isAnsweredAt, resultRows, userMessage } from './user-message.ts';
 import type { ItemGroup } from './user-message.ts';
 import { withdrawQuestions } from './withdraw-questions.ts';
 
@@ -45,6 +46,9 @@ export interface TurnOutcome {
   readonly error: string | null;
   /** The last thing that the agent said, as it said it. */
   readonly text: string;
+  readonly usage: Usage;
+  /** What kind of trouble `error` is about. */
+  readonly errorCode?: string;
 }
 
 /** Takes the end of a turn, as part of the transaction that ends it. */
@@ -80,7 +84,11 @@ const writeGroups = async (tx: Writing, turn: RunningTurn, groups: readonly Item
 };
 
 export const writeGroup = async (tx: Writing, turn: RunningTurn, group: ItemGroup, content: { media: Parameters<typeof userMessage>[1]; shared: boolean }): Promise<void> => {
-  const rowId = await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, userMessage(group, content.media, content.shared));
+  const said = userMessage(group, content.media, content.shared);
+  const results = resultRows(group);
+  const rows = results.length > 0 && said.content === '' && said.attachments === undefined ? results : [...results, said];
+  let rowId = 0;
+  for (const row of rows) rowId = await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, row);
   for (const item of group) await setTranscriptRow(tx, item.id, rowId);
 };
 
@@ -94,7 +102,7 @@ const setAside = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy): Pr
   if (rowIds.length > 0) await deactivateFrom(tx, turn.sessionId, Math.min(...rowIds));
   await closeTurnItems(tx, turn.id, { state: 'set_aside', reason: `ended the process ${turn.attempts} times` });
   await finishTurn(tx, turn.id, { state: 'set_aside', reason: 'set_aside', error: 'the process ended while this turn ran', model: null, usage: noUsage });
-  await policy.settle?.(turn)?.(tx, { reason: 'set_aside', error: null, text: '' });
+  await policy.settle?.(turn)?.(tx, { reason: 'set_aside', error: null, text: '', usage: noUsage });
   const platform = policy.platform(turn.target.account);
   if (platform === undefined) return;
   const text = `⚠️ I had to set this message aside: each of ${turn.attempts} tries to answer it ended with a crash. The owner finds it with \`hermes trace\`.`;
@@ -109,7 +117,7 @@ const closeStopped = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy)
   }
   await closeTurnItems(tx, turn.id, { state: 'done', reason: 'stopped' });
   await finishTurn(tx, turn.id, { state: 'done', reason: 'stopped', error: null, model: null, usage: noUsage });
-  await policy.settle?.(turn)?.(tx, { reason: 'stopped', error: null, text: '' });
+  await policy.settle?.(turn)?.(tx, { reason: 'stopped', error: null, text: '', usage: noUsage });
   const platform = policy.platform(turn.target.account);
   if (platform === undefined || turn.preview === null) return;
   await enqueueText(tx, platform, { key: `turn:${turn.id}`, target: turn.target, text: '— stopped', turnId: turn.id, finishes: turn.preview.messageId });

@@ -20,6 +20,8 @@ export const turnLeaseMs = 60_000;
 export interface TurnResult {
   readonly reason: ExitReason;
   readonly error: string | null;
+  /** What kind of trouble that is. */
+  readonly errorCode?: string;
   readonly model: string | null;
   readonly usage: Usage;
   /** Rows that were not stored while the turn ran: at most the final answer. */
@@ -54,7 +56,7 @@ const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, poli
   // The model's own count is of what stood before its answer.
   const prompt = rowIds[0] === undefined || result.window.promptTokens === undefined ? undefined : { tokens: result.window.promptTokens, throughId: rowIds[0] - 1 };
   const settle = policy.settle?.(turn);
-  if (settle !== undefined) await settle(tx, { reason: result.reason, error: result.error, text: result.messages.at(-1)?.content ?? '' });
+  if (settle !== undefined) await settle(tx, { reason: result.reason, error: result.error, text: result.messages.at(-1)?.content ?? '', usage: result.usage, ...(result.errorCode !== undefined && { errorCode: result.errorCode }) });
   else if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
   if (result.asked) await withdrawQuestions(tx, turn.id);
   await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });

@@ -109,6 +109,7 @@ const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, 
     ...(unanswered.size > 0 && { unansweredCalls: unanswered }),
     ...(model !== undefined && { model }),
     ...(reasoningEffort !== undefined && { reasoningEffort }),
+    ...answering.wishes,
   };
   for await (const event of answering.agent.run(input, signals.turn)) await takeEvent(parts, begun, progress, event);
   progress.usage = addUsage(progress.usage, context.usage());
@@ -149,6 +150,7 @@ const shownEnd = (parts: TurnParts, begun: BegunTurn, done: { end: TurnEnd; prog
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     durationMs: ms,
+    ...conversed?.answering.folder(),
   };
   const footer = display.runtime_footer.enabled ? footerLine(display.runtime_footer.fields, facts) : '';
   return { ...end, text: [thought, end.text, footer].filter((part) => part !== '').join('\n\n') };
@@ -207,6 +209,7 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
   return {
     reason: isSilent(end) ? 'silent' : end.reason,
     error: end.sentence ?? null,
+    ...(progress.end?.error !== undefined && { errorCode: progress.end.error.code }),
     model: progress.model,
     usage: progress.usage,
     asked: progress.asked,

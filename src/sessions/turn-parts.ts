@@ -1,4 +1,4 @@
-import type { Agent, TurnLimits, TurnPlace } from '../agent/contract.ts';
+import type { Agent, TurnInput, TurnLimits, TurnPlace } from '../agent/contract.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { DisplaySettings } from '../delivery/display.ts';
@@ -21,8 +21,12 @@ export interface Answering {
   /** How a conversation that grows too long is shortened. */
   readonly compression: Pick<CompressionParts, 'complete' | 'redact' | 'options' | 'keepResultsOf' | 'onCompressed'>;
   readonly limits: TurnLimits;
+  /** Where the agent works. */
+  folder(): { readonly folder: string; readonly userFolder: string };
   readonly asyncDelivery: boolean;
   readonly place: TurnPlace;
+  /** What whoever asks wants of this turn. */
+  readonly wishes?: Pick<TurnInput, 'clientTools' | 'toolChoice' | 'reasoningEffort'>;
   /** Somebody is there who can be asked. */
   readonly attended: boolean;
   /** What a memory knows about what a person says; undefined when that is nothing. Never rejects. */

@@ -72,5 +72,10 @@ export const userMessage = (group: ItemGroup, media: LoadedMedia, shared: boolea
   const body = [...said, ...media.notes].join('\n');
   const { sender, kind } = group[0].event;
   const content = shared && kind !== 'notice' ? `[${oneLine(sender.name ?? sender.id)}] ${body}` : body;
-  return { role: 'user', content: content.toWellFormed(), ...(media.attachments.length > 0 && { attachments: media.attachments }) };
+  const attachments = [...group.flatMap((item) => item.event.files ?? []), ...media.attachments];
+  return { role: 'user', content: content.toWellFormed(), ...(attachments.length > 0 && { attachments }) };
 };
+
+/** What a message brings besides words: results of the sender's own tools, as rows of their own before it. */
+export const resultRows = (group: ItemGroup): readonly TranscriptMessage[] =>
+  group.flatMap(({ event }) => (event.results ?? []).map(({ callId, toolName, text }) => ({ role: 'tool' as const, content: text.toWellFormed(), toolCallId: callId, toolName })));

@@ -199,6 +199,9 @@ const fifth: Migration = {
     'create table api_spend (key_id text not null, day text not null, usd double precision not null, primary key (key_id, day))',
     'create table api_replays (key_id text not null, name text not null, fingerprint text not null, answer text not null, created_at bigint not null, primary key (key_id, name))',
     'create index api_replays_created on api_replays (created_at)',
+    `create table api_calls (
+      id text primary key, key_id text not null, kind text not null, session_id text not null, request text not null, result text, hidden bigint not null, created_at bigint not null, ended_at bigint)`,
+    'create index api_calls_ended on api_calls (ended_at) where ended_at is not null',
   ],
 };
 

@@ -11,7 +11,7 @@ export interface EventOutcome {
   readonly turn: { readonly exitReason: ExitReason | null; readonly error: string | null; readonly model: string | null; readonly inputTokens: number; readonly outputTokens: number } | undefined;
   /** The last thing that the agent said in the turn; empty when there was nothing to say, and for commands. */
   readonly answer: string;
-  /** How many deliveries it caused, and how many of them are still on their way. */
+  /** How many deliveries it caused, and how many of them are still on their way or still to come. */
   readonly deliveries: number;
   readonly open: number;
   /** Why one of them was given up. */
@@ -49,6 +49,7 @@ export const eventOutcome = async (db: Reading, event: { account: string; chatId
     .where((eb) => eb.or([eb('inbox_id', '=', row.id), ...(row.turn_id === null ? [] : [eb('turn_id', '=', row.turn_id)])]))
     .execute();
   const turn = await findTurn(db, row.turn_id);
+  const working = await db.q.selectFrom('command_work').select('inbox_id').where('inbox_id', '=', row.id).executeTakeFirst();
   return {
     state: row.state,
     reason: row.reason,
@@ -56,7 +57,7 @@ export const eventOutcome = async (db: Reading, event: { account: string; chatId
     turn,
     answer: turn === undefined || row.turn_id === null ? '' : await lastWords(db, turn.sessionId, row.turn_id),
     deliveries: sent.length,
-    open: sent.filter(({ state }) => state === 'pending' || state === 'sending' || state === 'unknown').length,
+    open: sent.filter(({ state }) => state === 'pending' || state === 'sending' || state === 'unknown').length + (working === undefined ? 0 : 1),
     failure: sent.find(({ state }) => state === 'failed')?.error ?? null,
   };
 };

@@ -4,6 +4,7 @@ import type { Generated } from 'kysely';
 export interface Tables {
   meta: { key: string; value: string };
   api_keys: ApiKeyRow;
+  api_calls: ApiCallRow;
   api_spend: { key_id: string; day: string; usd: number };
   api_replays: { key_id: string; name: string; fingerprint: string; answer: string; created_at: number };
   nodes: { id: string; kind: string; pid: number; host: string; started_at: number; seen_at: number };
@@ -450,4 +451,20 @@ export interface ApiKeyRow {
   created_at: number;
   rotated_at: number | null;
   used_at: number | null;
+}
+
+/** A call of the API that is answered by a turn of a conversation. */
+export interface ApiCallRow {
+  /** Also the native id of its message in the inbox. */
+  id: string;
+  key_id: string;
+  kind: string;
+  session_id: string;
+  /** JSON, as is the result. */
+  request: string;
+  result: string | null;
+  /** 1 when nobody is to find it later. */
+  hidden: number;
+  created_at: number;
+  ended_at: number | null;
 }

@@ -161,14 +161,15 @@ export const deactivateFrom = async (tx: Writing, sessionId: string, fromId: num
   return rows.length;
 };
 
-/** Copies what the model sees into another session, in order. */
-export const copyMessages = async (tx: Writing, from: string, to: string): Promise<number> => {
+/** Copies what the model sees, up to a message, into another session, in order. */
+export const copyMessages = async (tx: Writing, from: string, to: string, throughId = Infinity): Promise<number> => {
   const current = await currentCompression(tx, from);
   const copy = { headThroughId: 0, throughId: 0 };
   let copied = 0;
   let afterId = 0;
   for (;;) {
-    const page = await pageOfMessages(tx, from, { afterId, limit: 500, activeOnly: true });
+    const found = await pageOfMessages(tx, from, { afterId, limit: 500, activeOnly: true });
+    const page = found.filter(({ id }) => id <= throughId);
     for (const { id, message, shownChars, sizeBytes } of page) {
       const newId = await appendMessage(tx, { sessionId: to, turnId: null }, message);
       if (shownChars !== null) await tx.q.updateTable('messages').set({ shown_chars: shownChars, size: sizeBytes }).where('id', '=', newId).execute();

@@ -9,7 +9,7 @@ const tries = `**Try:**
 /** How to leave the demo. The keys and variables are those of the `model` section and of the Telegram platform. */
 export const setupText = `## Connect a real model
 
-Any server that speaks OpenAI's chat completions will do: OpenAI, OpenRouter, Ollama, vLLM, llama.cpp, LM Studio and many more.
+\`hermes setup\` asks a few questions and does it for you. By hand: OpenAI, Anthropic, OpenRouter and many more will do, and so will Ollama, LM Studio, llama.cpp or vLLM on your own machine.
 
 1. In \`~/.hermes/config.yaml\`:
 

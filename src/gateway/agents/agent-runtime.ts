@@ -182,6 +182,12 @@ export class AgentRuntime {
     return this.#equip(account).groups;
   }
 
+  /** Where the agent stands in a conversation. */
+  folderOf(sessionId: string): { readonly folder: string; readonly userFolder: string } {
+    const { shared } = this.#deps;
+    return { folder: shared.folders.of(sessionId) ?? workspaceOf({ agentHome: this.agentHome, settings: () => this.settings, shared }), userFolder: shared.userHome };
+  }
+
   /** Everything that could be selected. */
   get allGroups(): readonly ToolGroup[] {
     return [...groupTools([...this.#own, ...this.#current().web]), ...this.#deps.shared.mcp.groups()];

@@ -139,7 +139,8 @@ export const leaveFormerPlaces = async (tx: Writing, deps: MoveDeps, moved: Move
     if (binding.sessionKey === moved.sessionKey) continue;
     await unbindSession(tx, binding.sessionKey);
     const platform = deps.account(binding.target.account)?.platform;
-    if (platform === undefined || session === undefined) continue;
+    // A terminal says it in its own way, and leaves.
+    if (platform === undefined || session === undefined || platform.surface === 'terminal') continue;
     const text = `↗ This conversation continues in ${where}. The next message here begins a new one; \`/resume ${session.title ?? session.id}\` brings this one back.`;
     await enqueueText(tx, platform, { key: `${moved.noticeId}:left:${binding.sessionKey}`, target: binding.target, text });
   }
