@@ -7,11 +7,11 @@ import { traceMessage } from '../src/store/trace.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
-/** Writes a hook into the world's home, or into the folder of one of its agents. */
+/** Writes a hook into the world's home, or into the folder of one of its agents, with time enough for a slow machine. */
 const install = async (world: World, name: string, manifest: object, handler: { readonly file: string; readonly code: string }, home = world.home): Promise<void> => {
   const folder = join(home, 'hooks', name);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'HOOK.yaml'), JSON.stringify(manifest));
+  await writeFile(join(folder, 'HOOK.yaml'), JSON.stringify({ timeout: 10, ...manifest }));
   await writeFile(join(folder, handler.file), handler.code);
   if (handler.file === 'handler') await chmod(join(folder, handler.file), 0o755);
 };

@@ -162,3 +162,13 @@ test('a text that would need too many messages becomes a file, or a beginning th
   const fits = long.slice(0, 300);
   assert.deepEqual(await place.prepare(fits, { platform: () => terse }), { text: fits });
 });
+
+test('a disk that takes no file costs the file and never the text', async () => {
+  await using place = await newPlace();
+  await writeFile(place.mediaFolder, 'in the way');
+  const long = Array.from({ length: 200 }, (_, i) => `word${i}`).join(' ');
+  assert.deepEqual(await place.prepare(long, { platform: () => terse }), { text: long });
+  const prepared = await place.prepare(`Here MEDIA:${place.workspace}/chart.png`);
+  assert.deepEqual([prepared.text, prepared.media], ['Here\n\n⚠️ `chart.png` could not be attached: something went wrong on my side.', undefined]);
+  assert.ok(place.lines.some((line) => line.includes('media.not_attached')));
+});

@@ -97,6 +97,19 @@ const attachImages = async (work: Work, images: readonly { readonly url: string;
   }
 };
 
+/** A text for which no file can be made goes out in as many messages as it takes. */
+const shortened = async (text: string, account: string, { deps, signal }: { readonly deps: PrepareDeps; readonly signal: AbortSignal }): ReturnType<typeof shortenLongText> => {
+  const platform = deps.platform(account);
+  if (platform === undefined) return undefined;
+  try {
+    return await shortenLongText(platform, text, { mediaFolder: deps.mediaFolder, clock: deps.clock, signal, sendsFiles: deps.sendsFiles(account) });
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.log.error({ err: error, account }, 'media.text_not_shortened');
+    return undefined;
+  }
+};
+
 /**
  * An answer as it goes out to an account: files that it names by `MEDIA:` are copied and go with it, what may not be sent is said, and a text that is too long for
  * the place becomes a file. It writes only below the media folder; whatever is wrong with a file, the text is never lost.
@@ -105,8 +118,7 @@ export const prepareText = async (text: string, account: string, at: { readonly 
   const { deps, signal } = at;
   const split = splitMedia(text);
   const work: Work = { deps, signal, media: [], notes: [] };
-  const sendsFiles = deps.sendsFiles(account);
-  if (sendsFiles) {
+  if (deps.sendsFiles(account)) {
     await attachFiles(work, split.files);
     await attachImages(work, split.images);
     await attachMentioned(work, split.mentioned);
@@ -115,8 +127,7 @@ export const prepareText = async (text: string, account: string, at: { readonly 
     for (const { url, alt } of split.images) work.notes.push(alt === '' ? url : `[${alt.replaceAll(/[[\]]/g, '')}](${url})`);
   }
   const readable = work.notes.length === 0 ? split.text : [split.text, work.notes.join('\n')].filter((part) => part.trim() !== '').join('\n\n');
-  const platform = deps.platform(account);
-  const short = platform === undefined ? undefined : await shortenLongText(platform, readable, { mediaFolder: deps.mediaFolder, clock: deps.clock, signal, sendsFiles });
+  const short = await shortened(readable, account, at);
   const media = [...work.media, ...(short?.media ?? [])];
   return { text: short?.text ?? readable, ...(media.length > 0 && { media }) };
 };

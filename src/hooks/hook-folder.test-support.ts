@@ -9,7 +9,7 @@ import type { LoadDeps } from './load-hooks.ts';
 
 export interface TestFolder extends AsyncDisposable {
   readonly path: string;
-  /** Writes a hook: its manifest as JSON, which is YAML as well, and its handler. Answers its folder. */
+  /** Writes a hook: its manifest as JSON, which is YAML as well, with time enough for a slow machine, and its handler. Answers its folder. */
   hook(name: string, manifest: object | string, handler?: { readonly file: string; readonly code: string; readonly mode?: number }): Promise<string>;
 }
 
@@ -20,7 +20,7 @@ export const newTestFolder = async (): Promise<TestFolder> => {
     async hook(name, manifest, handler) {
       const folder = join(path, name);
       await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, 'HOOK.yaml'), typeof manifest === 'string' ? manifest : JSON.stringify(manifest));
+      await writeFile(join(folder, 'HOOK.yaml'), typeof manifest === 'string' ? manifest : JSON.stringify({ timeout: 10, ...manifest }));
       if (handler !== undefined) await writeFile(join(folder, handler.file), handler.code, { mode: handler.mode ?? 0o644 });
       return folder;
     },

@@ -99,7 +99,7 @@ describe('hooks', { concurrency: true, skip: process.platform === 'win32' ? 'the
     await using running = await startHooks(() => [{ path: folder.path }]);
     assert.equal((await running.hooks.inbound(inbound)).state.type, 'drop');
     assert.equal((await running.hooks.command(command)).state.type, 'deny');
-    assert.ok(running.lines.some((line) => line.includes('hook.not_loaded')));
+    assert.ok(running.lines.some((line) => line.includes('hook.broken')));
   });
 
   test('a flood of events costs a hook that cannot keep up its later ones, and nobody anything else', async () => {
@@ -149,6 +149,9 @@ describe('hooks', { concurrency: true, skip: process.platform === 'win32' ? 'the
     assert.deepEqual(await said(), { type: 'pass', text: 'a1' }, 'nothing changes by itself');
     assert.deepEqual((await running.hooks.reload()).broken, []);
     assert.deepEqual(await said(), { type: 'pass', text: 'b2' }, 'what it imports is new too');
+    await writeFile(join(at, 'handler.ts'), 'const broken = ;');
+    assert.match((await running.hooks.reload()).broken[0]?.problem ?? '', /SyntaxError/);
+    assert.deepEqual(await said(), { type: 'pass', text: 'b2' });
     await writeFile(join(at, 'HOOK.yaml'), 'events: [mesage:inbound]');
     assert.equal((await running.hooks.reload()).broken.length, 1);
     assert.deepEqual(await said(), { type: 'pass', text: 'b2' });

@@ -137,10 +137,11 @@ export class Hooks {
     this.#loadedFrom = this.#source();
     const loaded = await loadHooks(this.#deps, before.webhooks);
     const kept = before.hooks.filter(({ id }) => loaded.broken.some((broken) => broken.id === id));
-    this.#set = { ...loaded, hooks: [...loaded.hooks, ...kept].toSorted(inOrder) };
+    const isKept = ({ id }: LoadedHook): boolean => kept.some((hook) => hook.id === id);
+    this.#set = { ...loaded, hooks: [...loaded.hooks.filter((hook) => !isKept(hook)), ...kept].toSorted(inOrder) };
     for (const { id, folder, problem } of loaded.broken) this.#deps.log.error({ hook: id, folder, problem, kept: kept.some((hook) => hook.id === id) }, 'hook.broken');
     this.#deps.log.info({ hooks: this.#set.hooks.map(({ id }) => id), webhooks: loaded.webhooks.map(({ id }) => id), disabled: loaded.disabled }, 'hooks.loaded');
-    this.#dismiss([...before.hooks.filter((hook) => !kept.includes(hook)), ...before.webhooks.filter((webhook) => !loaded.webhooks.includes(webhook))], reloadGraceMs);
+    this.#dismiss([...before.hooks.filter((hook) => !kept.includes(hook)), ...loaded.hooks.filter(isKept), ...before.webhooks.filter((webhook) => !loaded.webhooks.includes(webhook))], reloadGraceMs);
   }
 
   /** Ends hooks beside everything else; they may tell what they still have to tell. */

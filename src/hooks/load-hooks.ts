@@ -12,7 +12,6 @@ import type { OutgoingWebhookOptions } from './options.ts';
 import { OutgoingWebhook } from './outgoing-webhook.ts';
 import { programRunner } from './program-runner.ts';
 import type { ProgramDeps } from './program-runner.ts';
-import type { HookRunner } from './runner.ts';
 
 export interface LoadDeps {
   /** Folders with hooks, the gateway's own first. */
@@ -47,32 +46,42 @@ const slots: ProgramDeps['slots'] = { deciding: newSlots(atOnce.deciding), obser
 const isBroken = (hook: FoundHook | BrokenHook): hook is BrokenHook => 'problem' in hook;
 const isUsable = (hook: FoundHook | BrokenHook): hook is FoundHook => !isBroken(hook);
 
-/** Loads a module at once, so that its first event does not wait; a module that cannot be loaded is reported, and tried again when it is called. */
-const runnerOf = (hook: FoundHook, deps: LoadDeps): HookRunner => {
+const loadedDeps = (deps: LoadDeps) => ({ clock: deps.clock, log: deps.log, onRun: (run: HookRun) => deps.onRun?.(run) });
+
+interface BroughtUp {
+  readonly hook: LoadedHook;
+  readonly broken: readonly BrokenHook[];
+}
+
+/** Loads a module at once, so that its first event does not wait. One that cannot be loaded is there all the same: it may be one without which nothing may pass. */
+const bringUp = async (found: FoundHook, deps: LoadDeps): Promise<BroughtUp> => {
+  const { id, agent, folder, handler } = found;
   const onLine = (line: string): void => {
-    deps.log.debug({ hook: hook.id, line }, 'hook.printed');
-    deps.onLine?.(hook.id, line);
+    deps.log.debug({ hook: id, line }, 'hook.printed');
+    deps.onLine?.(id, line);
   };
   const shared = { clock: deps.clock, childEnvironment: () => deps.childEnvironment(), onLine };
-  if (hook.handler.kind !== 'module') return programRunner(hook, { ...shared, slots });
-  const runner = new ModuleRunner(hook, shared);
-  runner.load().catch((error: unknown) => deps.log.error({ hook: hook.id, problem: error instanceof Error ? error.message : String(error) }, 'hook.not_loaded'));
-  return runner;
+  if (handler.kind !== 'module') return { hook: new LoadedHook(found, programRunner(found, { ...shared, slots }), loadedDeps(deps)), broken: [] };
+  const runner = new ModuleRunner(found, shared);
+  const hook = new LoadedHook(found, runner, loadedDeps(deps));
+  try {
+    await runner.load();
+    return { hook, broken: [] };
+  } catch (error) {
+    return { hook, broken: [{ id, agent, folder, problem: error instanceof Error ? error.message : String(error) }] };
+  }
 };
-
-const loadedHook = (hook: FoundHook, deps: LoadDeps): LoadedHook => new LoadedHook(hook, runnerOf(hook, deps), loadedDeps(deps));
-
-const loadedDeps = (deps: LoadDeps) => ({ clock: deps.clock, log: deps.log, onRun: (run: HookRun) => deps.onRun?.(run) });
 
 /** Finds and loads every hook there is. Webhooks that have not changed are taken over from `before`, with what they still have to send. */
 export const loadHooks = async (deps: LoadDeps, before: readonly OutgoingWebhook[]): Promise<HookSet> => {
   const found = (await Promise.all(deps.folders().map(discoverHooks))).flat();
   const usable = found.filter(isUsable);
   const builtins = deps.builtins.map((hook) => new LoadedHook({ id: hook.id, agent: undefined, manifest: hook.manifest }, builtinRunner(hook), loadedDeps(deps)));
+  const own = await Promise.all(usable.filter(({ manifest }) => manifest.enabled).map((hook) => bringUp(hook, deps)));
   return {
-    hooks: [...builtins, ...usable.filter(({ manifest }) => manifest.enabled).map((hook) => loadedHook(hook, deps))],
+    hooks: [...builtins, ...own.map(({ hook }) => hook)],
     webhooks: Object.entries(deps.webhooks()).map(([name, options]) => before.find((webhook) => webhook.is(name, options)) ?? new OutgoingWebhook(name, options, { ...loadedDeps(deps), fetch: deps.fetch, redact: (text) => deps.redact(text) })),
-    broken: found.filter(isBroken),
+    broken: [...found.filter(isBroken), ...own.flatMap(({ broken }) => broken)],
     disabled: usable.filter(({ manifest }) => !manifest.enabled).map(({ id }) => id),
   };
 };

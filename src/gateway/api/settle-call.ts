@@ -1,0 +1,15 @@
+import { callOfTurn, endApiCall, rowsOfTurn } from '../../store/api-calls.ts';
+import type { SettleTurn } from '../../sessions/begin.ts';
+import type { RunningTurn } from '../../store/turns.ts';
+import { apiAccount } from './place.ts';
+
+/** Keeps how the turn of a call ended, for whoever asks later; nothing is sent anywhere. Undefined for every other turn. */
+export const settleApiCall = (turn: RunningTurn): SettleTurn | undefined => {
+  if (turn.target.account !== apiAccount) return undefined;
+  return async (tx, { reason, error, errorCode, usage }) => {
+    const id = await callOfTurn(tx, turn.id);
+    if (id === undefined) return;
+    const { rows, throughId } = await rowsOfTurn(tx, { sessionId: turn.sessionId, turnId: turn.id });
+    await endApiCall(tx, id, { reason, error, rows, usage, throughId, ...(errorCode !== undefined && { errorCode }) });
+  };
+};
