@@ -4,6 +4,7 @@ import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { platforms } from '../platforms/registry.ts';
 import { acpCommand } from './acp.ts';
+import { agentCommand } from './agent.ts';
 import { apiCommand } from './api-keys.ts';
 import { chatCommand } from './chat/command.ts';
 import { completionCommand } from './completion.ts';
@@ -49,7 +50,7 @@ export const program = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes setup            a model, a messenger and yourself, in a few questions\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), sendCommand(terminal), channelsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
+  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), agentCommand(terminal), sendCommand(terminal), channelsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
   return all;

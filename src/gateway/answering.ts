@@ -46,7 +46,7 @@ export const newAnswering =
       system,
       place,
       reader: { model, contextTokens: models.contextTokens(model), outputTokens: settings.model.max_output_tokens, systemBytes: Buffer.byteLength(system), toolBytes },
-      compression: { complete: models.completeText('compression'), options: settings.compression, keepResultsOf, redact: (text) => runtime.redact(text), onCompressed: (facts) => deps.hooks.onCompressed(begun, facts) },
+      compression: { complete: models.completeText('compression'), options: runtime.isOtherProgram ? { ...settings.compression, enabled: false } : settings.compression, keepResultsOf, redact: (text) => runtime.redact(text), onCompressed: (facts) => deps.hooks.onCompressed(begun, facts) },
       limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
       attended: platform?.asyncDelivery ?? false,

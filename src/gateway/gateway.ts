@@ -131,6 +131,7 @@ export class Gateway {
       ...shared,
       home: options.home,
       mediaFolder,
+      version: options.version,
       owner: this.#owner,
       redactor: options.redactor,
       shared: parts,

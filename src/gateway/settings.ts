@@ -16,6 +16,7 @@ import { defineSection } from '../config/section.ts';
 import type { SectionValues } from '../config/section.ts';
 import { quickCommandsSection } from '../commands/settings.ts';
 import { webhooksOutSection } from '../hooks/options.ts';
+import { cronSection } from '../cron/options.ts';
 import { routingSections } from '../routing/options.ts';
 import { channelsSection } from '../delivery/channel-options.ts';
 import { displaySection } from '../delivery/display.ts';
@@ -63,6 +64,7 @@ export const gatewaySections = [
   webhooksOutSection,
   displaySection,
   channelsSection,
+  cronSection,
   ...sessionSections,
   storeSection,
 ] as const;

@@ -147,11 +147,12 @@ export class Draft {
     return () => void (this.#texts = texts);
   }
 
-  /** Old files are kept beside the new ones. */
-  async write(now: Date): Promise<WrittenFiles> {
+  /** Old files are kept beside the new ones, named by the time; without one they are not kept. */
+  async write(now: Date | undefined): Promise<WrittenFiles> {
     await prepareHome(this.home);
     const backups: string[] = [];
     const written = await writeTexts(this.home, { before: this.#before, after: this.#texts }, async (name, text) => {
+      if (now === undefined) return;
       const path = join(this.home, `${name}.${stamp(now)}.bak`);
       await writeAtomically(path, text);
       backups.push(path);

@@ -29,6 +29,7 @@ import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { AcpOfAgent } from './acp-of-agent.ts';
 import { passedVariables } from './own-variables.ts';
 import type { OwnVariables, VariablesOutside } from './own-variables.ts';
 import { PromptKeeper } from './prompt-keeper.ts';
@@ -41,6 +42,7 @@ export interface RuntimeDeps {
   readonly id: string;
   readonly home: string;
   readonly mediaFolder: string;
+  readonly version: string;
   readonly owner: string;
   readonly store: Store;
   readonly clock: Clock;
@@ -106,6 +108,7 @@ export class AgentRuntime {
   readonly skills: SkillLibrary;
   readonly #deps: RuntimeDeps;
   readonly #prompts: PromptKeeper;
+  readonly #acp: AcpOfAgent;
   readonly #meter: AgentSpendMeter;
   readonly #equipment = new Map<string, Equipment>();
   #own: readonly Tool[] = [];
@@ -162,9 +165,17 @@ export class AgentRuntime {
     this.#generation = this.#generate(deps.settings());
     this.skills = new SkillLibrary({ home: own.agentHome, userHome: deps.shared.userHome, options: () => deps.settings().skills, log: deps.log });
     this.#prompts = new PromptKeeper(deps.store, deps.clock);
+    this.#acp = new AcpOfAgent({
+      ...deps,
+      agentHome: own.agentHome,
+      userHome: deps.shared.userHome,
+      workspace: () => workspaceOf({ agentHome: own.agentHome, settings: () => this.settings, shared: deps.shared }),
+      childEnvironment: () => ({ ...deps.childEnvironment(), ...passedVariables(deps.settings(), deps.id, deps.variables) }),
+    });
   }
 
   async stop(): Promise<void> {
+    await this.#acp.stop();
     await this.memory.stop();
     await this.#meter.settle();
   }
@@ -195,7 +206,13 @@ export class AgentRuntime {
 
   /** Who answers at a place, and what that costs of the model's window. */
   answererFor(account: string): { readonly agent: Agent; readonly toolBytes: number } {
-    return this.#equip(account);
+    const acp = this.#acp.agent();
+    return acp === undefined ? this.#equip(account) : { agent: inSession(acp), toolBytes: 0 };
+  }
+
+  /** The agent is another program, which looks after its own context. */
+  get isOtherProgram(): boolean {
+    return this.#acp.agent() !== undefined;
   }
 
   /** The system prompt of a conversation. */
