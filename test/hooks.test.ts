@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { calls, chunkOf, chunks, says, silence } from '../src/agent/models/chat-simulator.ts';
+import { gatewayConfig, requireConfig } from '../src/cli/settings.ts';
 import { traceMessage } from '../src/store/trace.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
@@ -29,10 +35,10 @@ interface Noted {
 const noted = async (path: string): Promise<readonly Noted[]> =>
   (await readFile(path, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Noted);
 
-const ask = async (world: World, text: string): Promise<string> => {
+const ask = async (world: World, said: string): Promise<string> => {
   const before = world.shown().length;
-  await world.say(text);
-  await until(() => world.shown().length > before, `an answer to ${text}`);
+  await world.say(said);
+  await until(() => world.shown().length > before, `an answer to ${said}`);
   return world.shown()[before] ?? '';
 };
 
@@ -129,8 +135,8 @@ describe('hooks in a gateway', { concurrency: true }, () => {
     await using world = await newWorld({ ...settings, agents: { support: {}, other: {} }, routes: [{ match: { platform: 'telegram' }, agent: 'other' }] });
     await install(world, 'who', { events: ['select_agent'] }, ts(`return context.text.includes('help') ? (context.route_match === 'other' ? 'support' : null) : context.text.includes('ghost') ? 'ghost' : null;`));
     await using inside = await startInside(world);
-    const trace = async (text: string): Promise<string> => {
-      const id = await world.say(text);
+    const trace = async (said: string): Promise<string> => {
+      const id = await world.say(said);
       await until(async () => (await decisions(inside, id)).some((line) => line.startsWith('session key')), 'it to be stored');
       return (await decisions(inside, id)).join('\n');
     };
@@ -188,7 +194,7 @@ describe('hooks in a gateway', { concurrency: true }, () => {
     await install(world, 'e-breaks', { events: ['agent:*'] }, ts(`setTimeout(() => { throw new Error('later'); }); void Promise.reject(new Error('stray')); process.exit(1);`));
     await install(world, 'f-nothing', { events: ['agent:*'] }, { file: 'handler.ts', code: 'export const other = 1;' });
     await using inside = await startInside(world);
-    for (const text of ['one', 'two', 'three', 'four', 'five']) assert.equal(await ask(world, text), `re: ${text}`);
+    for (const said of ['one', 'two', 'three', 'four', 'five']) assert.equal(await ask(world, said), `re: ${said}`);
     const id = await world.say('six');
     await until(() => world.shown().at(-1) === 're: six', 'the answer');
     assert.deepEqual((await decisions(inside, id)).filter((line) => line.includes('it rests after 3 failures')).map((line) => line.split(':', 1)[0]), ['hook a-hangs', 'hook b-throws']);
@@ -212,9 +218,41 @@ describe('hooks in a gateway', { concurrency: true }, () => {
     await using world = await newWorld({ ...settings, display: { ...settings.display, busy_input_mode: 'queue' } });
     await install(world, 'slow', { events: ['message:inbound'] }, { file: 'handler.ts', code: `export const handle = (_: string, { text }: { text: string }) => new Promise((resolve) => setTimeout(resolve, text === '1' ? 300 : 0, null));` });
     await using _inside = await startInside(world);
-    await Promise.all(['1', '2', '3'].map((text) => world.say(text)));
+    await Promise.all(['1', '2', '3'].map((said) => world.say(said)));
     await until(() => world.shown().length === 3, 'all answers');
     assert.deepEqual(world.shown(), ['re: 1', 're: 2', 're: 3']);
+  });
+
+  test('events go to other programs, signed, as the settings say, and a change of the settings needs no restart', async () => {
+    const taken: { readonly event: string; readonly signed: boolean; readonly body: string }[] = [];
+    const secret = 'a secret of sixteen characters';
+    const receiver = createServer((request, response) => {
+      void text(request).then((body) => {
+        const expected = createHmac('sha256', secret).update(`${String(request.headers['x-webhook-timestamp'])}.${body}`).digest('hex');
+        taken.push({ event: String(request.headers['x-hermes-event']), signed: request.headers['x-webhook-signature-v2'] === expected, body });
+        response.writeHead(204).end();
+      });
+    });
+    receiver.listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    try {
+      await using world = await newWorld(settings);
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`;
+      await world.configure({ ...settings, webhooks_out: { ops: { url, secret, events: ['agent:end'] } } });
+      await using inside = await startInside(world);
+      await ask(world, 'the key is sk-simulated-model-key');
+      await until(() => taken.length === 1, 'the event');
+      assert.deepEqual([taken[0]?.event, taken[0]?.signed], ['agent:end', true]);
+      assert.doesNotMatch(taken[0]?.body ?? '', /sk-simulated-model-key/, 'our own secrets stay here');
+      await world.configure({ ...settings, webhooks_out: { ops: { url, secret, events: ['agent:start'] } } });
+      await inside.gateway.configure(gatewayConfig(await requireConfig({ env: world.env, version: 'test', write: () => undefined, writeError: () => undefined })));
+      await ask(world, 'again');
+      await until(() => taken.length === 2, 'the next event');
+      assert.equal(taken[1]?.event, 'agent:start');
+    } finally {
+      receiver.closeAllConnections();
+      receiver.close();
+    }
   });
 
   test('what stands in BOOT.md is done at the start, and its result goes to the home channel unless there is nothing to say', async () => {

@@ -29,7 +29,6 @@ interface JobFlags {
   readonly failureDeliver?: string;
   readonly skill?: readonly string[];
   readonly script?: string;
-  /** `--no-agent` takes it away, `--ask` gives it back. */
   readonly ask?: boolean;
   readonly contextFrom?: readonly string[];
   readonly model?: string;
@@ -184,7 +183,8 @@ const withJobOptions = (command: Command): Command =>
     .option('--failure-deliver <targets>', 'where failures go instead')
     .option('--skill <name>', 'a skill that comes with the question; may be repeated', collect)
     .option('--script <file>', 'a file below the agent’s scripts folder that runs first')
-    .addOption(new Option('--no-ask', 'the output of the script is the result; no agent is asked').hideHelp(false))
+    .option('--ask', 'the agent is asked after the script')
+    .option('--no-ask', 'the output of the script is the result, and nobody is asked')
     .option('--context-from <job>', 'a job whose last result comes with the question; may be repeated', collect)
     .option('--model <name>', 'the model that answers')
     .option('--toolset <name>', 'the only toolsets that it has; may be repeated', collect)
@@ -193,6 +193,7 @@ const withJobOptions = (command: Command): Command =>
     .option('--missed <policy>', 'runs missed while no gateway ran: once, skip or all(n)')
     .addOption(new Option('--overlap <policy>', 'a run that is due while an earlier one goes on').choices(['skip', 'queue', 'parallel']))
     .option('--mirror', 'its result also becomes part of the conversation at the place it goes to')
+    .option('--no-mirror', 'it does not')
     .option('--json', 'print JSON');
 
 const examples = `
@@ -202,7 +203,7 @@ Examples:
   hermes cron add "0 9 * * 1-5" "Tell me what is on today" --deliver telegram
   hermes cron add "every 30m" --script check-disk.sh --no-ask --deliver telegram
   hermes cron list
-  hermes cron edit 3f2a "--schedule=0 8 * * *"
+  hermes cron edit 3f2a --schedule "0 8 * * *"
   hermes cron runs 3f2a --output`;
 
 export const cronCommand = (terminal: Terminal): Command => {

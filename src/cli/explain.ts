@@ -2,8 +2,12 @@ import { Command } from 'commander';
 import { parseCommand } from '../commands/parse.ts';
 import { resolveCommand } from '../commands/registry.ts';
 import type { InboundEvent } from '../core/message.ts';
+import { localDay } from '../lib/local-day.ts';
+import { printUsd } from '../lib/print-usd.ts';
 import { placeOf } from '../routing/place.ts';
 import { routedAgent } from '../routing/select-agent.ts';
+import { turnsAtWork } from '../store/agent-lanes.ts';
+import { spendOf } from '../store/agent-spend.ts';
 import type { Decision } from '../store/inbox.ts';
 import { countWaiting } from '../store/inbox.ts';
 import { laneFacts, turnLane } from '../store/lanes.ts';
@@ -29,6 +33,15 @@ const commandDecision = (known: KnownAccount, event: InboundEvent): Decision => 
   return { step: 'kind', verdict: `command /${command.name}, ${accessOf(known, event).mayRun(command) ? 'allowed' : 'for admins only'}` };
 };
 
+/** What an agent with limits has used of them. */
+const limitDecisions = async (store: Store, { agents }: KnownAccount['config']['sections'], agent: string): Promise<readonly Decision[]> => {
+  const { max_concurrent_turns: turns, daily_spend_usd: usd } = agents[agent] ?? {};
+  if (turns === undefined && usd === undefined) return [];
+  const { atWork, spent } = await store.read(async (db) => ({ atWork: (await turnsAtWork(db)).get(agent) ?? 0, spent: (await spendOf(db, { agent, day: localDay(Date.now()) })).usd }));
+  const words = [...(turns === undefined ? [] : [`${atWork} of ${turns} turns at work`]), ...(usd === undefined ? [] : [`${printUsd(spent)} of ${printUsd(usd)} spent today${spent >= usd ? ', so it waits for tomorrow' : ''}`])];
+  return [{ step: 'limits', verdict: words.join(', ') }];
+};
+
 /** What would happen to a message, decision by decision, with nothing happening. */
 const explain = async (store: Store, known: KnownAccount, event: InboundEvent): Promise<readonly Decision[]> => {
   const { allowed, decisions } = await judgeEvent(store, known, event);
@@ -44,6 +57,7 @@ const explain = async (store: Store, known: KnownAccount, event: InboundEvent): 
     { step: 'session key', verdict: place.sessionKey },
     { step: 'session', verdict: bound === undefined ? 'a new one' : `${bound.sessionId}, continued` },
     commandDecision(known, event),
+    ...(await limitDecisions(store, sections, agent.id)),
     { step: 'lane', verdict: facts === undefined ? 'free' : `${facts.running ? 'a turn is running' : 'free'}, ${facts.waiting} waiting` },
   ];
 };
@@ -56,6 +70,9 @@ export const explainCommand = (terminal: Terminal): Command =>
     .requiredOption('--user <id>', 'the person')
     .option('--type <type>', `kind of chat: ${chatTypes.join(', ')}`, 'dm')
     .option('--thread <id>', 'the thread or topic')
+    .option('--guild <id>', 'the server or workspace')
+    .option('--parent <id>', 'the chat that a thread belongs to')
+    .option('--user-alt <id>', 'the more stable id of the person, where the platform has one')
     .option('--bot', 'it is written by a bot')
     .argument('[text]', 'what they write', 'hello')
     .option('--json', 'print JSON')

@@ -35,6 +35,9 @@ export interface ImaginedEvent {
   readonly user: string;
   readonly type: string;
   readonly thread?: string;
+  readonly guild?: string;
+  readonly parent?: string;
+  readonly userAlt?: string;
   readonly name?: string;
   readonly bot?: true;
 }
@@ -48,8 +51,14 @@ export const imagine = (flags: ImaginedEvent, text: string): InboundEvent => {
     account: flags.platform,
     kind: 'message',
     nativeId: 'imagined',
-    chat: { id: flags.chat, type, ...(flags.thread !== undefined && { threadId: flags.thread }) },
-    sender: { id: flags.user, isBot: flags.bot === true, ...(flags.name !== undefined && { name: flags.name }) },
+    chat: {
+      id: flags.chat,
+      type,
+      ...(flags.thread !== undefined && { threadId: flags.thread }),
+      ...(flags.guild !== undefined && { scopeId: flags.guild }),
+      ...(flags.parent !== undefined && { parentId: flags.parent }),
+    },
+    sender: { id: flags.user, isBot: flags.bot === true, ...(flags.userAlt !== undefined && { altId: flags.userAlt }), ...(flags.name !== undefined && { name: flags.name }) },
     text,
     media: [],
     addressed: true,

@@ -11,10 +11,12 @@ import { completionCommand } from './completion.ts';
 import { accessCommand } from './access.ts';
 import { channelsCommand } from './channels.ts';
 import { configCommand } from './config.ts';
+import { cronCommand } from './cron.ts';
 import { doctorCommand } from './doctor.ts';
 import { Exit } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { explainCommand } from './explain.ts';
+import { hooksCommand } from './hooks.ts';
 import { loginCommand } from './login.ts';
 import { mcpCommand } from './mcp.ts';
 import { pairingCommand } from './pairing.ts';
@@ -50,7 +52,7 @@ export const program = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes setup            a model, a messenger and yourself, in a few questions\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), agentCommand(terminal), sendCommand(terminal), channelsCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
+  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), cronCommand(terminal), agentCommand(terminal), sendCommand(terminal), channelsCommand(terminal), hooksCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
   return all;

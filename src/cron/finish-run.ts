@@ -34,10 +34,18 @@ export interface RunMessage {
 /** Prepares what people get of a result. It is prepared before it is known whether it is needed: files cannot be copied inside a transaction. */
 export const prepareResult = async (deps: CronDeps, at: { readonly job: CronJob; readonly run: CronRun; readonly result: RunResult }, signal: AbortSignal): Promise<readonly RunMessage[]> => {
   const { job, run, result } = at;
-  if (result.state === 'ok') {
-    const text = wrapped(job, result.output ?? '', deps);
-    return Promise.all((run.plan?.results ?? []).map(async (target) => ({ target, content: await deps.prepare(text, { account: target.account, agent: job.agent }, signal) })));
-  }
+  const text = wrapped(job, result.output ?? '', deps);
+  const contentFor = async ({ account }: Target): Promise<Prepared> => {
+    try {
+      return await deps.prepare(text, { account, agent: job.agent }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Its files are missed less than its words would be.
+      deps.log.error({ err: error, job: job.id, run: run.id, account }, 'cron.not_prepared');
+      return { text };
+    }
+  };
+  if (result.state === 'ok') return Promise.all((run.plan?.results ?? []).map(async (target) => ({ target, content: await contentFor(target) })));
   if (!failed.includes(result.state)) return [];
   return (run.plan?.failures ?? []).map((target) => ({ target, content: { text: failureText(job, result) } }));
 };

@@ -148,9 +148,10 @@ export class CronRunner {
       await store.write((tx) => releaseLane(tx, held.claim, { more: result === undefined }));
       return undefined;
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
+      // What was cut off by the end of the process goes on after the next start.
+      if (!(error instanceof StoreError) && !this.#killScripts.signal.aborted) throw error;
       log.warn({ err: error, run: held.run.id }, 'cron.run_put_down');
-      if (error.code === 'lane_lost') return undefined;
+      if (error instanceof StoreError && error.code === 'lane_lost') return undefined;
       await store.write((tx) => releaseLane(tx, held.claim, { more: true, readyInMs: retryMs }));
       return retryMs;
     } finally {

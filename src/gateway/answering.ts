@@ -4,6 +4,9 @@ import type { Platform } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import type { Answering } from '../sessions/turn-parts.ts';
 import type { Agents } from './agents/agents.ts';
+import { withInstructions } from './api/api-gate.ts';
+import type { CallWishes } from './api/api-gate.ts';
+import { apiAccount, apiPlatform } from './api/place.ts';
 import type { TurnHooks } from './hooks/turn-hooks.ts';
 
 export interface AnsweringDeps {
@@ -11,6 +14,8 @@ export interface AnsweringDeps {
   platform(account: string): Platform | undefined;
   /** Labels of the platforms that are configured. */
   platforms(): readonly string[];
+  /** What the call of the API that a turn answers wants; undefined for every other turn. */
+  apiCall(begun: BegunTurn): Promise<CallWishes | undefined>;
   readonly hooks: Pick<TurnHooks, 'begins' | 'onCompressed'>;
 }
 
@@ -21,6 +26,12 @@ const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefi
   ...(last?.event.chat.name !== undefined && { chatName: last.event.chat.name }),
   ...(last !== undefined && { sessionKey: last.sessionKey }),
   ...(last !== undefined && last.event.kind !== 'notice' && { sender: last.event.sender }),
+});
+
+const wishesOf = ({ clientTools, toolChoice, reasoningEffort }: CallWishes): NonNullable<Answering['wishes']> => ({
+  ...(clientTools !== undefined && { clientTools }),
+  ...(toolChoice !== undefined && { toolChoice }),
+  ...(reasoningEffort !== undefined && { reasoningEffort }),
 });
 
 /** Tools whose newest result stays through a summary, because their state is read from it. */
@@ -37,7 +48,9 @@ export const newAnswering =
     const runtime = await deps.agents.get(session.agent);
     const { settings, models, memory } = runtime;
     const { agent, toolBytes } = runtime.answererFor(account);
-    const system = await runtime.promptFor(begun, { platform, connected: deps.platforms() });
+    const call = await deps.apiCall(begun);
+    const prompt = await runtime.promptFor(begun, { platform: account === apiAccount ? apiPlatform : platform, connected: deps.platforms() });
+    const system = withInstructions(prompt, call?.instructions);
     const place = placeOf(begun, platform);
     const remembering = memorySessionOf(session, place);
     const model = session.settings.model ?? models.main.model;
@@ -50,6 +63,7 @@ export const newAnswering =
       limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
       attended: platform?.asyncDelivery ?? false,
+      ...(call !== undefined && { wishes: wishesOf(call) }),
       folder: () => runtime.folderOf(session.id),
       recall: (said) => memory.recall(said, remembering),
       keepSaid: (tx, said) => memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering),

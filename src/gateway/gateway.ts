@@ -5,6 +5,8 @@ import type { InboundEvent } from '../core/message.ts';
 import { replyTarget } from '../core/message.ts';
 import { isShared } from '../core/session-key.ts';
 import type { SessionSharing } from '../core/session-key.ts';
+import type { CronRunner } from '../cron/runner.ts';
+import { settleCronTurn } from '../cron/settle-turn.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import { DeliveryGate } from '../delivery/gate.ts';
@@ -30,9 +32,13 @@ import { lookAfterSessions } from './agents/after-sessions.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
 import { newAnswering } from './answering.ts';
 import { ApiGate } from './api/api-gate.ts';
+import { CallHub } from './api/call-hub.ts';
 import { apiAccount, ownerCaller } from './api/place.ts';
+import { settleApiCall } from './api/settle-call.ts';
+import { wishesOfCall } from './api/wishes-of-call.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
+import { cronRules, newCronRunner } from './cron.ts';
 import { Handoffs } from './handoff/handoffs.ts';
 import { holdAgain } from './hold.ts';
 import { beginAlone } from './hooks/begin-alone.ts';
@@ -79,11 +85,13 @@ export class Gateway {
   readonly #dispatcher: Dispatcher;
   readonly #conversations: Conversations;
   readonly #handoffs: Handoffs;
+  readonly #cron: CronRunner;
   readonly #agents: Agents;
   readonly #hooks: Hooks;
   readonly #turnHooks: TurnHooks;
   /** For the HTTP door. */
   readonly api: ApiGate;
+  readonly #calls: CallHub;
   readonly #counts: GatewayMetrics;
   readonly #stop = new AbortController();
   /** Commands that an ended process left behind come before whatever arrives now. */
@@ -140,8 +148,11 @@ export class Gateway {
       keepAlways: (patterns) => this.#keepAlways(patterns),
       isOwner: (person) => this.#isOwner(person),
     });
-    this.api = new ApiGate({ agents: this.#agents, clock, mediaFolder, settings: () => this.#settings });
-    const reach = newReach({ mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, outside: options.outside ?? {} });
+    this.#calls = new CallHub();
+    this.api = new ApiGate({ agents: this.#agents, clock, mediaFolder, store, hub: this.#calls, settings: () => this.#settings });
+    const cron = { targets: { platforms: () => options.platforms, accounts: () => this.#accounts.status().map(({ account }) => account), account: (name: string) => this.#accounts.find(name), aliases: () => this.#settings.channels.aliases }, agents: this.#agents, settings: () => this.#settings };
+    this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: (text) => Promise.resolve({ text }) });
+    const reach = newReach({ cron: cronRules(cron), mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
     const inbox: InboxDeps = { ...shared, order: newChains(), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
@@ -172,13 +183,14 @@ export class Gateway {
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
       attachments: { folder: mediaFolder, maxBytes: this.#settings.store.media_max_mb * 1024 * 1024, clock, log, adapter: (account) => this.#accounts.adapter(account) },
-      answering: newAnswering({ agents: this.#agents, hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
+      answering: newAnswering({ agents: this.#agents, apiCall: (begun) => wishesOfCall(store, begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
       onEvent: (begun, event) => {
         visible.onEvent(begun, event);
         this.#turnHooks.onEvent(begun, event);
+        this.#calls.onEvent(begun, event);
       },
-      screen: (begun, message) => this.#turnHooks.screen(begun, message),
+      screen: (begun, event) => this.#turnHooks.screen(begun, event),
       onFinished: (turn) => this.#onFinished(turn),
     });
   }
@@ -213,7 +225,8 @@ export class Gateway {
     await this.#control.stop();
     await this.#handoffs.stop();
     const graceMs = this.#settings.agent.restart_drain_timeout * 1000;
-    await Promise.all([this.#conversations.stop(graceMs), this.api.stop(graceMs)]);
+    await Promise.all([this.#cron.stop(graceMs), this.#conversations.stop(graceMs), this.api.stop(graceMs)]);
+    this.#calls.close();
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
     await this.#hooks.stop();
@@ -233,6 +246,8 @@ export class Gateway {
       const freed = alone && store.engine === 'sqlite' ? await buryGateways(tx) : 0;
       if (freed > 0) log.info({ lanes: freed }, 'gateway.recovered');
       await holdAgain(tx);
+      // What an agent may spend may have been changed meanwhile.
+      await expediteDeferred(tx);
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
     await this.#agents.start();
@@ -244,6 +259,7 @@ export class Gateway {
     this.#dispatcher.start();
     this.#conversations.start();
     this.#handoffs.start();
+    this.#cron.start();
     this.#lookingAfter = lookAfterSessions({ store, clock: this.#options.clock, log, agents: this.#agents, settings: () => this.#settings, signal: this.#stop.signal });
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
     // One that serves a single terminal is no gateway that has started.
@@ -279,6 +295,7 @@ export class Gateway {
   #policy(): BeginPolicy {
     return {
       maxAttempts,
+      settle: (turn) => settleApiCall(turn) ?? settleCronTurn(turn),
       busyMode: (session) => busyModeOf({ settings: () => this.#settings, account: (name) => this.#accounts.find(name) }, session),
       isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, this.#sharing()),
       platform: (account) => this.#accounts.platform(account),
@@ -323,6 +340,7 @@ export class Gateway {
   #onFinished(turn: FinishedTurn): void {
     this.#counts.finished(turn);
     this.#turnHooks.onFinished(turn);
+    this.#calls.onFinished(turn);
     const { begun, result, ms } = turn;
     const { target } = begun.turn;
     this.#options.log.info(

@@ -17,6 +17,7 @@ export interface ReachOptions {
   readonly mcp: Reach['mcp'];
   readonly hooks: NonNullable<Reach['hooks']>;
   readonly processes: NonNullable<Reach['processes']>;
+  readonly cron: NonNullable<Reach['cron']>;
   readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & VariablesOutside & { readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
 }
 
@@ -40,7 +41,7 @@ const modelNames = async ({ model }: GatewaySettings, signal: AbortSignal): Prom
 };
 
 /** What this gateway lends to commands. */
-export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, hooks, processes, outside }: ReachOptions): Reach => ({
+export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, hooks, processes, cron, outside }: ReachOptions): Reach => ({
   mediaFolder,
   redact,
   sendsFiles: (account) => adapter(account)?.media !== undefined,
@@ -48,6 +49,7 @@ export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, 
   childEnvironment: childEnvironmentOf(outside, settings),
   processes,
   hooks,
+  cron,
   memory: (agent) => agents.peek(agent)?.memory,
   skills: (agent) => agents.peek(agent)?.skills,
   tools: ({ agent, account }) => ({ all: agents.peek(agent)?.allGroups ?? [], selected: agents.peek(agent)?.groupsFor(account) ?? [] }),

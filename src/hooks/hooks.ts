@@ -1,7 +1,7 @@
+import { dirname } from 'node:path';
 import { consult } from './consult.ts';
 import type { Consulted, Matter } from './consult.ts';
 import type { BrokenHook } from './discover.ts';
-import { exactness, isDecidable } from './events.ts';
 import type { CommandContext, ContextOf, HookEvent, InboundContext, OutboundContext, SelectAgentContext } from './events.ts';
 import type { LoadedHook } from './loaded-hook.ts';
 import { loadHooks } from './load-hooks.ts';
@@ -9,6 +9,7 @@ import type { HookSet, LoadDeps } from './load-hooks.ts';
 import { agentMatter, commandMatter, inboundMatter, outboundMatter } from './matters.ts';
 import type { CommandVerdict, TextVerdict } from './matters.ts';
 import type { HookReport, Observer } from './observer.ts';
+import { decidersOf, observersOf } from './select-hooks.ts';
 
 export interface HooksReport {
   readonly hooks: readonly HookReport[];
@@ -18,8 +19,6 @@ export interface HooksReport {
 const nothing: HookSet = { hooks: [], webhooks: [], broken: [], disabled: [] };
 const reloadGraceMs = 10_000;
 const stopGraceMs = 5_000;
-
-const sees = (agent: string | undefined, event: { readonly agent_id: string | null }): boolean => agent === undefined || event.agent_id === agent;
 
 /**
  * Users' code at named points. Telling hooks takes no time and cannot fail; asking them takes as long as they may take, and answers what holds without them when they
@@ -69,17 +68,14 @@ export class Hooks {
     return this.#set.hooks.length > this.#deps.builtins.length || this.#set.webhooks.length > 0;
   }
 
-  /** Tells whoever watches. Hooks of an agent hear of what concerns everybody as well, as if it were about them alone. */
+  /** Tells whoever watches. */
   emit<Event extends HookEvent>(event: Event, context: ContextOf<Event>): void {
-    for (const observer of this.#observersOf(event)) {
-      if (context.agent_id === null && observer.agent !== undefined) observer.observe(event, { ...context, agent_id: observer.agent });
-      else if (sees(observer.agent, context)) observer.observe(event, context);
-    }
+    for (const { observer, agent } of observersOf(this.#set, event, context.agent_id)) observer.observe(event, agent === context.agent_id ? context : { ...context, agent_id: agent });
   }
 
   /** Whether anybody would be asked about this. */
   decides(event: HookEvent, agent: string): boolean {
-    return this.#decidersOf(event, agent).length > 0;
+    return decidersOf(this.#set, event, agent).length > 0;
   }
 
   async command(context: CommandContext): Promise<Consulted<CommandVerdict>> {
@@ -100,32 +96,14 @@ export class Hooks {
     return consulted;
   }
 
-  /** An agent's own hooks are not asked: none may take messages from another. */
   async selectAgent(context: SelectAgentContext): Promise<Consulted<{ readonly agent?: string }>> {
-    const consulted = await consult(this.#decidersOf('select_agent', undefined), agentMatter(context), this.#deps.clock);
+    const consulted = await this.#consult(agentMatter(context), context);
     this.emit('select_agent', { ...context, decision: consulted.state.agent ?? 'none', decided_by: consulted.by });
     return consulted;
   }
 
   #consult<State, Answer extends object>(matter: Matter<State, Answer>, context: { readonly agent_id: string }): Promise<Consulted<State>> {
-    return consult(this.#decidersOf(matter.event, context.agent_id), matter, this.#deps.clock);
-  }
-
-  /** Those who name the event itself come before those who name its kind. */
-  #decidersOf(event: string, agent: string | undefined): readonly LoadedHook[] {
-    const ranked = this.#set.hooks.flatMap((hook) => {
-      const rank = hook.manifest.kind === 'decide' && (hook.agent === undefined || hook.agent === agent) ? exactness(hook.events, event) : undefined;
-      return rank === undefined ? [] : [{ hook, rank }];
-    });
-    return ranked.toSorted((a, b) => a.rank - b.rank).map(({ hook }) => hook);
-  }
-
-  #observersOf(event: string): readonly Observer[] {
-    const asked = isDecidable(event);
-    const watching = this.#set.hooks.filter(({ manifest }) => !asked || manifest.kind === 'observe');
-    // Whose message it is was not certain when this was asked.
-    const mayHear = (agent: string | undefined): boolean => event !== 'select_agent' || agent === undefined;
-    return [...watching, ...this.#set.webhooks].filter(({ events, agent }) => exactness(events, event) !== undefined && mayHear(agent));
+    return consult(decidersOf(this.#set, matter.event, context.agent_id), matter, this.#deps.clock);
   }
 
   #source(): string {
@@ -136,7 +114,7 @@ export class Hooks {
     const before = this.#set;
     this.#loadedFrom = this.#source();
     const loaded = await loadHooks(this.#deps, before.webhooks);
-    const kept = before.hooks.filter(({ id }) => loaded.broken.some((broken) => broken.id === id));
+    const kept = before.hooks.filter(({ id, folder }) => loaded.broken.some((broken) => broken.id === id || (folder !== undefined && broken.folder === dirname(folder))));
     const isKept = ({ id }: LoadedHook): boolean => kept.some((hook) => hook.id === id);
     this.#set = { ...loaded, hooks: [...loaded.hooks.filter((hook) => !isKept(hook)), ...kept].toSorted(inOrder) };
     for (const { id, folder, problem } of loaded.broken) this.#deps.log.error({ hook: id, folder, problem, kept: kept.some((hook) => hook.id === id) }, 'hook.broken');

@@ -5,7 +5,7 @@ import { HookError } from './hook-error.ts';
 import type { HookManifest } from './manifest.ts';
 import { timeoutOf } from './manifest.ts';
 import type { HookReport, Observer } from './observer.ts';
-import { newCounts } from './observer.ts';
+import { isWorthALine, newCounts } from './observer.ts';
 import type { HookRunner } from './runner.ts';
 import { TellingQueue } from './telling-queue.ts';
 import { withinLimit } from './within-limit.ts';
@@ -25,6 +25,8 @@ export interface LoadedHookDeps {
 export interface LoadedHookFacts {
   readonly id: string;
   readonly agent: string | undefined;
+  /** Where it lies; nowhere if it comes with the gateway. */
+  readonly folder?: string;
   readonly manifest: HookManifest;
 }
 
@@ -33,12 +35,11 @@ const mostWaiting = 256;
 const patience = 3;
 const restMs = 60_000;
 
-const isWorthALine = (count: number): boolean => /^10*$/.test(String(count));
-
 /** A hook at work: told of events in order, asked for decisions at once, and never able to hurt whoever calls. */
 export class LoadedHook implements Observer, Decider {
   readonly id: string;
   readonly agent: string | undefined;
+  readonly folder: string | undefined;
   readonly manifest: HookManifest;
   readonly #deps: LoadedHookDeps;
   readonly #runner: HookRunner;
@@ -48,9 +49,10 @@ export class LoadedHook implements Observer, Decider {
   #failedInARow = 0;
   #restUntilMs = -Infinity;
 
-  constructor({ id, agent, manifest }: LoadedHookFacts, runner: HookRunner, deps: LoadedHookDeps) {
+  constructor({ id, agent, folder, manifest }: LoadedHookFacts, runner: HookRunner, deps: LoadedHookDeps) {
     this.id = id;
     this.agent = agent;
+    this.folder = folder;
     this.manifest = manifest;
     this.#runner = runner;
     this.#deps = deps;
@@ -58,7 +60,7 @@ export class LoadedHook implements Observer, Decider {
       clock: deps.clock,
       most: mostWaiting,
       tell: async ({ event, context }, signal) => void (await this.#call(event, context, { timeoutMs: timeoutOf(manifest, event), signal })),
-      onDropped: (count) => this.#dropped(count),
+      onDropped: (count, why) => this.#dropped(count, why),
     });
   }
 
@@ -129,10 +131,9 @@ export class LoadedHook implements Observer, Decider {
     this.#deps.log.warn({ hook: this.id, event, problem }, 'hook.failed');
   }
 
-  #dropped(count: number): void {
-    const before = this.#counts.dropped;
+  #dropped(count: number, why: 'full' | 'closed'): void {
     this.#counts.dropped += count;
     this.#deps.onRun({ hook: this.id, event: '', outcome: 'dropped' });
-    if (count > 1 || isWorthALine(before + count)) this.#deps.log.warn({ hook: this.id, dropped: this.#counts.dropped }, 'hook.overwhelmed');
+    if (isWorthALine(this.#counts.dropped, why)) this.#deps.log.warn({ hook: this.id, dropped: this.#counts.dropped, why }, 'hook.overwhelmed');
   }
 }

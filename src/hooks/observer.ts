@@ -32,3 +32,6 @@ export interface HookCounts {
 }
 
 export const newCounts = (): HookCounts => ({ calls: 0, failures: 0, dropped: 0, lastProblem: undefined });
+
+/** Of a flood every tenth, hundredth and so on is worth a line; what is lost at the end always. */
+export const isWorthALine = (dropped: number, why: 'full' | 'closed'): boolean => why === 'closed' || /^10*$/.test(String(dropped));

@@ -5,7 +5,7 @@ import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { HookReport, Observer } from './observer.ts';
-import { newCounts } from './observer.ts';
+import { isWorthALine, newCounts } from './observer.ts';
 import type { HookRun } from './loaded-hook.ts';
 import type { OutgoingWebhookOptions } from './options.ts';
 import { signWebhook } from './sign-webhook.ts';
@@ -73,7 +73,7 @@ export class OutgoingWebhook implements Observer {
     this.events = options.events;
     this.#options = options;
     this.#deps = deps;
-    this.#queue = new TellingQueue({ clock: deps.clock, most: mostWaiting, tell: (envelope, signal) => this.#deliver(envelope, signal), onDropped: (count) => this.#dropped(count) });
+    this.#queue = new TellingQueue({ clock: deps.clock, most: mostWaiting, tell: (envelope, signal) => this.#deliver(envelope, signal), onDropped: (count, why) => this.#dropped(count, why) });
   }
 
   /** Whether this is the webhook of that name, with those settings. */
@@ -141,9 +141,9 @@ export class OutgoingWebhook implements Observer {
     }
   }
 
-  #dropped(count: number): void {
+  #dropped(count: number, why: 'full' | 'closed'): void {
     this.#counts.dropped += count;
     this.#deps.onRun({ hook: this.id, event: '', outcome: 'dropped' });
-    if (count > 1 || /^10*$/.test(String(this.#counts.dropped))) this.#deps.log.warn({ hook: this.id, dropped: this.#counts.dropped }, 'webhook_out.overwhelmed');
+    if (isWorthALine(this.#counts.dropped, why)) this.#deps.log.warn({ hook: this.id, dropped: this.#counts.dropped, why }, 'webhook_out.overwhelmed');
   }
 }

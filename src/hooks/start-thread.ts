@@ -23,8 +23,8 @@ export interface Thread {
   end(): Promise<void>;
 }
 
-/** In the built package modules end like this one. */
-const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+/** Modules are named as they are written; in the built package they end like this one. */
+const entry = new URL(new URL('./thread.ts', import.meta.url).href.replace(/\.ts$/, extname(import.meta.url)));
 const heapMb = 256;
 
 const endedBy = (error: NodeJS.ErrnoException | undefined): HookError => {

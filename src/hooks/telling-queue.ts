@@ -6,7 +6,8 @@ export interface TellingOptions<Item> {
   readonly most: number;
   /** Deals with one item. Never rejects. */
   tell(item: Item, signal: AbortSignal): Promise<void>;
-  onDropped(count: number): void;
+  /** They were not told: too many waited already, or we are ending. */
+  onDropped(count: number, why: 'full' | 'closed'): void;
 }
 
 /** Tells things one after another, in order, beside everything else. What comes when it is full is dropped and counted. */
@@ -28,7 +29,7 @@ export class TellingQueue<Item> {
 
   add(item: Item): void {
     if (this.#closed) return;
-    if (this.#waiting.length >= this.#options.most) return this.#options.onDropped(1);
+    if (this.#waiting.length >= this.#options.most) return this.#options.onDropped(1, 'full');
     this.#waiting.push(item);
     if (!this.#busy) this.#working = this.#work();
   }
@@ -39,7 +40,7 @@ export class TellingQueue<Item> {
     await Promise.race([this.#working, slept(this.#options.clock, graceMs, done.signal)]);
     done.abort();
     const left = this.#waiting.splice(0).length;
-    if (left > 0) this.#options.onDropped(left);
+    if (left > 0) this.#options.onDropped(left, 'closed');
     this.#stop.abort();
     await this.#working;
   }

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { AgentOptions, Routing } from './options.ts';
 import { agentIds, mainAgent } from './select-agent.ts';
 
@@ -13,14 +13,14 @@ export const homeOfAgent = (home: string, id: string, options: Pick<AgentOptions
 /** Whether a path is a folder or lies in it. Both absolute; no link is followed. */
 export const liesIn = (folder: string, path: string): boolean => {
   const way = relative(folder, path);
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way));
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 };
 
 /** Agents whose folders are not apart from each other: one would read the other's secrets. The gateway's own folder may hold the others, for its agent is kept out of them. */
 export const sharedHomes = ({ agents }: Pick<Routing, 'agents'>, home: string): readonly string[] => {
   const homes = agentIds({ agents }).map((id) => ({ id, path: homeOfAgent(home, id, agents[id]) }));
   return homes.flatMap(({ id, path }, i) => {
-    const other = homes.find((each, at) => at !== i && (path === each.path ? at < i : liesIn(each.path, path) && each.path !== home));
+    const other = homes.find((each, at) => at !== i && (path === each.path ? at < i : path !== home && each.path !== home && liesIn(each.path, path)));
     if (other !== undefined) return [`agents.${id}.home_dir lies in the folder of the agent ${other.id}; each needs one of its own`];
     return path !== home && liesIn(path, home) ? [`agents.${id}.home_dir holds the whole gateway; choose another folder`] : [];
   });

@@ -8,7 +8,8 @@ import { checkAgents } from './check-agents.ts';
 import type { CheckedSections } from './check-agents.ts';
 import { checkRouting } from './check-routing.ts';
 
-const agentId = z
+/** The name of an agent. */
+export const agentId = z
   .string()
   .trim()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be a name of small letters, digits, _ and -, such as `support`');

@@ -212,8 +212,9 @@ describe('what people send', { concurrency: 4 }, () => {
 
   test('a store that fails is not a file that fails', async () => {
     await using scene = await newScene();
-    await scene.send([voice()]);
-    await scene.live.store.close();
-    await assert.rejects(scene.send([voice('OggS other')]), StoreError);
+    const words = answerJson(200, { text: 'words' });
+    scene.audio.next((response, request) => void scene.live.store.close().then(() => words(response, request)));
+    await assert.rejects(scene.send([voice()]), StoreError, 'what was heard could not be kept');
+    await assert.rejects(scene.send([voice()]), StoreError);
   });
 });

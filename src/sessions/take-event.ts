@@ -93,8 +93,7 @@ const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Prog
   progress.preview = parts.preview(begun, progress.parts);
 };
 
-const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress, said: TranscriptMessage): Promise<void> => {
-  const message = said.role === 'assistant' ? ((await parts.screen?.(begun, said)) ?? said) : said;
+const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
   const steered = message.role === 'user' ? progress.steered.shift() : undefined;
   if (steered !== undefined) return writeSteered(parts, begun, steered);
   if (message.role === 'assistant' && (message.toolCalls ?? []).length > 0) return sayBeforeTools(parts, begun, progress, message);
@@ -105,6 +104,10 @@ const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress,
 
 /** Takes in one event of the agent: what it says is shown, what has to last is stored before the agent goes on. */
 export const takeEvent = async (parts: TurnParts, begun: BegunTurn, progress: Progress, event: TurnEvent): Promise<void> => {
+  for (const screened of parts.screen === undefined ? [event] : await parts.screen(begun, event)) await takeScreened(parts, begun, progress, screened);
+};
+
+const takeScreened = async (parts: TurnParts, begun: BegunTurn, progress: Progress, event: TurnEvent): Promise<void> => {
   parts.onEvent?.(begun, event);
   progress.tools?.onEvent(event);
   switch (event.type) {

@@ -1,5 +1,4 @@
 import type { Agent, TurnInput, TurnLimits, TurnPlace } from '../agent/contract.ts';
-import type { TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { DisplaySettings } from '../delivery/display.ts';
 import type { LivePreview } from '../delivery/preview.ts';
@@ -58,8 +57,8 @@ export interface TurnParts {
   progress(begun: BegunTurn): ToolProgress | undefined;
   display(begun: BegunTurn): DisplaySettings | undefined;
   onEvent?(begun: BegunTurn, event: TurnEvent): void;
-  /** What is stored and shown of a message of the agent; the message itself when left out. */
-  screen?(begun: BegunTurn, message: TranscriptMessage): Promise<TranscriptMessage>;
+  /** What happens in place of an event of the agent; the event itself when left out. */
+  screen?(begun: BegunTurn, event: TurnEvent): Promise<readonly TurnEvent[]>;
 }
 
 /** What ends a turn early. The reason of each is a `TurnAbort`. */

@@ -220,7 +220,7 @@ export const dueJobs = async (db: Reading, limit: number): Promise<Due> => {
   const rows = await db.q
     .selectFrom('cron_jobs')
     .select(['id', 'next_at', db.now.as('now')])
-    .where('next_at', 'is not', null)
+    .where('next_at', '>', 0)
     .orderBy('next_at')
     .limit(limit + 1)
     .execute();

@@ -138,8 +138,9 @@ export const runOfSession = async (db: Reading, sessionId: string): Promise<Cron
 
 /** Runs of a job that have not ended, oldest first. */
 export const openRuns = async (db: Reading, jobId: string): Promise<CronRun[]> => {
-  const rows = await db.q.selectFrom('cron_runs').selectAll().where('job_id', '=', jobId).where('state', 'in', [...open]).orderBy('id').execute();
-  return rows.map(toRun);
+  // Sorted here: asked for in order, SQLite would rather read all that the job has ever run.
+  const rows = await db.q.selectFrom('cron_runs').selectAll().where('state', 'in', [...open]).where('job_id', '=', jobId).execute();
+  return rows.map(toRun).toSorted((a, b) => a.id - b.id);
 };
 
 /** It runs from now on. With `script`, its script is about to be started. */

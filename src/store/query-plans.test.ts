@@ -9,6 +9,8 @@ import type { Location } from '../../test/support/stores.ts';
 import { readyTurnsBut, turnsAtWork } from './agent-lanes.ts';
 import { spendOf } from './agent-spend.ts';
 import { currentCompression } from './compressions.ts';
+import { dueJobs } from './cron-jobs.ts';
+import { listRuns, openRuns, runOfSession } from './cron-runs.ts';
 import { countWaiting, findMessage, inboxCounts, isKnownEvent, oldestOpenMs, openControlItems, turnItems, waitingItems } from './inbox.ts';
 import { laneFacts, laneWaitMs, readyLanes, stopCounts } from './lanes.ts';
 import { failedDeliveries, hasOpenDeliveries, headOfLane } from './outbox.ts';
@@ -58,6 +60,10 @@ const hotQueries: readonly HotQuery[] = [
   { name: 'findSession', by: 'id=?', run: (db) => findSession(db, 's') },
   { name: 'unfinishedTurn', by: 'state=? AND lane=?', run: (db) => unfinishedTurn(db, 'l') },
   { name: 'runningTurns', by: 'state=?', run: runningTurns },
+  { name: 'dueJobs', by: 'next_at>?', run: (db) => dueJobs(db, 50) },
+  { name: 'openRuns', by: 'state=? AND job_id=?', run: (db) => openRuns(db, 'j') },
+  { name: 'runOfSession', by: 'session_id=?', run: (db) => runOfSession(db, 's') },
+  { name: 'listRuns', by: 'job_id=?', run: (db) => listRuns(db, { jobId: 'j', limit: 20 }) },
 ];
 
 /** A scan of a whole table or index, or a sort of everything found. */

@@ -5,6 +5,7 @@ import type { Command } from '../../src/commands/contract.ts';
 import { commands } from '../../src/commands/registry.ts';
 import { describeSettings } from '../../src/config/describe-settings.ts';
 import type { SettingDescription } from '../../src/config/describe-settings.ts';
+import { hookEvents } from '../../src/hooks/events.ts';
 import { platforms } from '../../src/platforms/registry.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -30,6 +31,18 @@ const commandRow = (command: Command): string => {
 
 const commandsTable = (): string => ['| command | also | about | for | while a turn runs |', '|---|---|---|---|---|', ...commands.map(commandRow)].join('\n');
 
+/** What every event with a place tells, which need not be said for each. */
+const everywhere: readonly string[] = ['agent_id', 'platform', 'account', 'user_id', 'user_name', 'chat_id', 'chat_type', 'thread_id'];
+
+const hooksTable = (): string => {
+  const rows = Object.entries(hookEvents).map(([name, { about, answers, sample }]) => {
+    const place = 'chat_id' in sample;
+    const fields = Object.keys(sample).filter((field) => !place || !everywhere.includes(field)).map((field) => `\`${field}\``);
+    return `| \`${name === 'command:*' ? 'command:<name>' : name}\` | ${cell(about)} | ${[...(place ? ['place'] : []), ...fields].join(', ')} | ${answers ?? ''} |`;
+  });
+  return ['| event | when | tells | answers |', '|---|---|---|---|', ...rows].join('\n');
+};
+
 /** What stands between the marks of a page, by the name of the mark. */
 export const generatedBlocks = (): ReadonlyMap<string, string> => {
   const all = describeSettings(sections, platforms);
@@ -38,6 +51,8 @@ export const generatedBlocks = (): ReadonlyMap<string, string> => {
     ['settings', settingsTable(all.filter((setting) => !setting.path.startsWith('platforms.')))],
     ['account settings', settingsTable(all.filter((setting) => isPlatform(setting, '<platform>')))],
     ['commands', commandsTable()],
+    ['hook events', hooksTable()],
+    ['webhooks_out settings', settingsTable(all.filter((setting) => setting.path.startsWith('webhooks_out')))],
   ]);
   for (const platform of platforms) {
     blocks.set(`${platform.name} settings`, settingsTable(all.filter((setting) => isPlatform(setting, platform.name))));

@@ -65,7 +65,7 @@ const newValidator = (document: Document): ((schema: Schema, value: unknown, at:
   const check = (schema: Schema, value: unknown, at: string): readonly string[] => {
     if (value === null && schema['nullable'] === true) return [];
     return Object.entries(schema).flatMap(([keyword, wanted]) => {
-      if (ignored.has(keyword)) return [];
+      if (ignored.has(keyword) || keyword.startsWith('x-')) return [];
       const one = checks[keyword];
       if (one === undefined) throw new Error(`the keyword ${keyword} is not known`);
       return one(wanted as never, value, at, schema);

@@ -9,6 +9,7 @@ import { newChatSimulator, says } from '../../src/agent/models/chat-simulator.ts
 import type { Answer, ChatSimulator } from '../../src/agent/models/chat-simulator.ts';
 import type { Terminal } from '../../src/cli/environment.ts';
 import { gatewayConfig, requireConfig } from '../../src/cli/settings.ts';
+import { OwnVariables } from '../../src/config/own-variables.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -102,6 +103,7 @@ export const startInside = async (world: World, { clock = systemClock }: { reado
     metrics: newMetrics({ onError: (error) => log.error({ err: error }, 'metrics.failed') }),
     version: 'test',
     redactor,
+    outside: { openVariables: (path, known) => new OwnVariables(path, known) },
   });
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

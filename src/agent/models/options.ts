@@ -148,7 +148,7 @@ const auxiliaryOptions = z
     base_url: address.optional().describe('Address of the endpoint, when it is not the usual one of the provider.'),
     key_env: keyFromVariable,
     api_key: key.optional().describe('Its key.').meta({ secret: true }),
-    timeout: z.number().min(1).max(longestWaitMs / 1000).default(120).describe('Seconds after which the main model is asked instead.'),
+    timeout: z.number().min(1).max(longestWaitMs / 1000).default(120).describe('Seconds that it may take. Then the main model is asked instead, where it can do the job.'),
   })
   .superRefine(needsAddress);
 

@@ -5,6 +5,7 @@ import { formatProblem } from '../../config/problem.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { newRedactor } from '../../lib/redact.ts';
 import { homeOfAgent } from '../../routing/agent-home.ts';
+import { agentId } from '../../routing/options.ts';
 import { agentIds, isAgent } from '../../routing/select-agent.ts';
 import { json } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
@@ -100,6 +101,8 @@ export const addAgent = async (terminal: Terminal, id: string, flags: AddFlags):
   const home = resolveHome(terminal.env);
   const draft = await Draft.open({ home, env: terminal.env, redactor: newRedactor() });
   const config = usable(draft);
+  const named = agentId.safeParse(id);
+  if (!named.success) throw new ConfigError(`${JSON.stringify(id)} ${named.error.issues[0]?.message ?? 'is no name for an agent'}`);
   if (isAgent(config.sections, id)) throw new ConfigError(`There is an agent called ${id} already. hermes agent show ${id} says more.`);
   if (flags.cloneFrom !== undefined && !isAgent(config.sections, flags.cloneFrom)) throw new ConfigError(`There is no agent called ${flags.cloneFrom} to copy from; there are: ${agentIds(config.sections).join(', ')}`);
   const parts = partsOf(flags);

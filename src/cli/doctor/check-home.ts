@@ -18,10 +18,11 @@ const missing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes((err
 /** Windows has no such modes. */
 const hasModes = process.platform !== 'win32';
 
-const exposed = async ({ path, mode, holdsSecrets }: Kept): Promise<readonly Finding[]> => {
+/** Whether others can read something of ours. */
+export const exposedFile = async ({ path, mode, holdsSecrets }: Kept): Promise<readonly Finding[]> => {
   try {
     const facts = await stat(path);
-    if ((facts.mode & 0o077) === 0) return [];
+    if (!hasModes || (facts.mode & 0o077) === 0) return [];
     const command = `chmod ${mode.toString(8)} ${path}`;
     const finding = holdsSecrets && (facts.mode & 0o044) !== 0 ? broken(`${path} holds secrets and can be read by other users of this machine`, command) : warning(`${path} is open to other users of this machine`, command);
     return [{ ...finding, repair: () => chmod(path, mode) }];
@@ -59,6 +60,6 @@ export const checkHome = async (examined: Examination): Promise<readonly Finding
     { path: join(home, 'config.yaml'), mode: 0o600, holdsSecrets: examined.secretInConfig },
     ...['gateway.db', 'gateway.db-wal', 'gateway.db-shm'].map((name) => ({ path: join(home, name), mode: 0o600, holdsSecrets: false })),
   ];
-  const modes = hasModes ? (await Promise.all(kept.map(exposed))).flat() : [];
+  const modes = (await Promise.all(kept.map(exposedFile))).flat();
   return [owner, ...modes, await space(home)];
 };

@@ -1,9 +1,11 @@
 import { checkAccounts } from './check-accounts.ts';
+import { checkAgents } from './check-agents.ts';
 import { checkClock } from './check-clock.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkGateway } from './check-gateway.ts';
 import { checkHome } from './check-home.ts';
+import { checkHooks } from './check-hooks.ts';
 import { checkModelAnswers } from './check-model-answers.ts';
 import { checkPeople } from './check-people.ts';
 import { checkLog, checkNode, checkPage, checkTerminal } from './check-surroundings.ts';
@@ -29,6 +31,8 @@ const checks: readonly { readonly area: string; readonly check: Check }[] = [
   { area: 'Gateway', check: checkGateway },
   { area: 'Page', check: checkPage },
   { area: 'Model', check: checkModelAnswers },
+  { area: 'Agents', check: checkAgents },
+  { area: 'Hooks', check: checkHooks },
   { area: 'Accounts', check: checkAccounts },
   { area: 'People', check: checkPeople },
   { area: 'Work', check: checkWork },

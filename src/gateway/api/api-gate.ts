@@ -5,34 +5,51 @@ import type { TurnEvent } from '../../core/turn.ts';
 import { newFetchImage } from '../../delivery/fetch-image.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { agentIds, routedAgent } from '../../routing/select-agent.ts';
+import { findApiCall, hideApiCall } from '../../store/api-calls.ts';
+import type { ApiCall } from '../../store/api-calls.ts';
+import type { Store } from '../../store/store.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { GatewaySettings } from '../settings.ts';
+import type { CallHub } from './call-hub.ts';
+import { cancelCall } from './cancel-call.ts';
+import { followCall } from './follow-call.ts';
 import { apiAccount, apiPlatform, apiTarget, bindApiTurn } from './place.ts';
 import type { ApiPlace } from './place.ts';
 import { saveImage } from './save-image.ts';
+import { submitCall } from './submit-call.ts';
+import type { Submitted, SubmittedCall } from './submit-call.ts';
 
 export interface ApiGateDeps {
   readonly agents: Agents;
   readonly clock: Clock;
   readonly mediaFolder: string;
+  readonly store: Store;
+  readonly hub: CallHub;
   settings(): GatewaySettings;
 }
 
-/** What is asked of an agent. */
-export interface ApiQuestion {
-  readonly agent: string;
-  /** The key that asks. */
-  readonly callerId: string;
-  readonly place: ApiPlace;
-  /** What the client tells the agent on top of its own instructions. */
+/** What a client wants of one answer. */
+export interface CallWishes {
+  /** What it tells the agent on top of its own instructions. */
   readonly instructions?: string;
   readonly clientTools?: TurnInput['clientTools'];
   readonly toolChoice?: TurnInput['toolChoice'];
   readonly reasoningEffort?: ReasoningEffort;
 }
 
+/** What is kept of a call until it is answered, and longer. */
+export interface KeptRequest<Wire> {
+  readonly wishes: CallWishes;
+  /** What the door wants to know again. */
+  readonly wire: Wire;
+}
+
 /** A question that brings all it needs: the conversation is the client's. */
-export interface WholeQuestion extends ApiQuestion {
+export interface WholeQuestion extends CallWishes {
+  readonly agent: string;
+  /** The key that asks. */
+  readonly callerId: string;
+  readonly place: ApiPlace;
   /** Under which tools know it: the same for calls that belong together. */
   readonly sessionId: string;
   readonly turnId: string;
@@ -91,6 +108,41 @@ export class ApiGate {
       this.#running.delete(turn);
       if (this.#running.size === 0) for (const wake of this.#idle.splice(0)) wake();
     }
+  }
+
+  /** Has a call answered by a turn of its conversation. What follows it sees the events; who stops following does not end the turn. */
+  async submit<Wire>(call: Omit<SubmittedCall, 'nowMs' | 'request'> & { readonly request: KeptRequest<Wire> }): Promise<Submitted & { readonly events: AsyncGenerator<TurnEvent, void, undefined> }> {
+    const { store, hub, clock } = this.#deps;
+    // Before the call is stored: its turn may begin at once.
+    const feed = hub.follow(call.id);
+    try {
+      const submitted = await submitCall((work) => store.write(work), { ...call, nowMs: clock.now() });
+      if (submitted.type === 'refused') feed[Symbol.dispose]();
+      return { ...submitted, events: followCall({ store, clock }, { id: call.id, mayHaveEnded: false }, feed) };
+    } catch (error) {
+      feed[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** One of a key's own calls. */
+  find<Wire>(of: { readonly id: string; readonly keyId: string; readonly kind: string }): Promise<ApiCall<KeptRequest<Wire>> | undefined> {
+    return this.#deps.store.read((db) => findApiCall(db, of));
+  }
+
+  /** The events of a call that was submitted before. */
+  follow(id: string): AsyncGenerator<TurnEvent, void, undefined> {
+    const { store, hub, clock } = this.#deps;
+    return followCall({ store, clock }, { id, mayHaveEnded: true }, hub.follow(id));
+  }
+
+  async cancel(id: string): Promise<void> {
+    await this.#deps.store.write((tx) => cancelCall(tx, id));
+  }
+
+  /** Nobody finds it any more. */
+  async forget(id: string): Promise<void> {
+    await this.#deps.store.write((tx) => hideApiCall(tx, id));
   }
 
   /** Takes nothing new; what runs may end for a while and is then stopped. */

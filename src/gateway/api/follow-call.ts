@@ -27,11 +27,13 @@ const nextLook = async (feed: CallFeed, clock: Clock): Promise<void> => {
 };
 
 /** The events of a call's turn as they happen, or as they are stored when it runs elsewhere. Ends with exactly one `end`. */
-export async function* followCall(deps: { readonly store: Store; readonly clock: Clock }, callId: string, feed: CallFeed): AsyncGenerator<TurnEvent, void, undefined> {
+export async function* followCall(deps: { readonly store: Store; readonly clock: Clock }, call: { readonly id: string; readonly mayHaveEnded: boolean }, feed: CallFeed): AsyncGenerator<TurnEvent, void, undefined> {
   let heard = false;
+  let look = call.mayHaveEnded;
   try {
     for (;;) {
-      await nextLook(feed, deps.clock);
+      if (!look) await nextLook(feed, deps.clock);
+      look = false;
       const events = feed.take();
       for (const event of events) {
         heard = true;
@@ -39,11 +41,11 @@ export async function* followCall(deps: { readonly store: Store; readonly clock:
         if (event.type === 'end') return;
       }
       if (events.length > 0) continue;
-      const call = await deps.store.read((db) => apiCall(db, callId));
-      if (call?.result === undefined) continue;
+      const stored = await deps.store.read((db) => apiCall(db, call.id));
+      if (stored?.result === undefined) continue;
       // Its end may have come here meanwhile.
       const late = feed.take();
-      yield* late.length > 0 ? late : heard ? [endOf(call.result)] : eventsOfResult(call.result);
+      yield* late.length > 0 ? late : heard ? [endOf(stored.result)] : eventsOfResult(stored.result);
       return;
     }
   } finally {

@@ -1,6 +1,5 @@
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { TurnEvent } from '../../core/turn.ts';
-import { isSilentReply } from '../../delivery/silence.ts';
 import type { Hooks } from '../../hooks/hooks.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { CompressedFacts } from '../../sessions/compression/job.ts';
@@ -8,6 +7,7 @@ import type { FinishedTurn } from '../../sessions/lanes.ts';
 import { addDecisions } from '../../store/inbox.ts';
 import type { Store } from '../../store/store.ts';
 import { contextOfTurn, excerpt } from './contexts.ts';
+import { screenEvent } from './screen-event.ts';
 
 /** What a turn tells its hooks, and asks them. */
 export interface TurnHooks {
@@ -15,12 +15,9 @@ export interface TurnHooks {
   onEvent(begun: BegunTurn, event: TurnEvent): void;
   onCompressed(begun: BegunTurn, facts: CompressedFacts): void;
   onFinished(turn: FinishedTurn): void;
-  /** What is stored and shown of a message of the agent. */
-  screen(begun: BegunTurn, message: TranscriptMessage): Promise<TranscriptMessage>;
+  /** What happens in place of an event of the agent. */
+  screen(begun: BegunTurn, event: TurnEvent): Promise<readonly TurnEvent[]>;
 }
-
-/** What the agent is taken to have said when a hook lets nothing of it through. */
-const nothingSaid = '[SILENT]';
 
 interface Step {
   iteration: number;
@@ -58,13 +55,11 @@ export const newTurnHooks = (hooks: Hooks, store: Store): TurnHooks => {
       const response = excerpt(result.messages.at(-1)?.content ?? result.answer?.text ?? '');
       hooks.emit('agent:end', { ...contextOfTurn(begun), message: askedIn(begun), response, reason: result.reason, model: result.model, duration_ms: ms });
     },
-    async screen(begun, message) {
-      if (!hooks.inUse || message.content.trim() === '' || isSilentReply(message.content)) return message;
-      const interim = (message.toolCalls ?? []).length > 0;
-      const { state, decisions } = await hooks.outbound({ ...contextOfTurn(begun), text: message.content, interim });
+    async screen(begun, event) {
+      if (!hooks.inUse) return [event];
+      const { events, decisions } = await screenEvent(hooks, contextOfTurn(begun), event);
       if (decisions.length > 0) await store.write((tx) => addDecisions(tx, begun.inboxIds, decisions), { patient: true });
-      if (state.type === 'pass') return state.text === message.content ? message : { ...message, content: state.text };
-      return { ...message, content: state.message ?? (interim ? '' : nothingSaid) };
+      return events;
     },
   };
 };

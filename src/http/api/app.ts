@@ -17,6 +17,7 @@ import { healthRoute } from './health.ts';
 import { modelRoutes } from './models.ts';
 import type { ApiOptions } from './options.ts';
 import { Replays } from './replays.ts';
+import { responseRoutes } from './responses/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { newWork } from './work.ts';
 
@@ -32,7 +33,7 @@ export interface ApiDeps {
   readonly gate: () => ApiGate | undefined;
 }
 
-const features = { chat_completions: true, chat_completions_streaming: true, client_tools: true, image_input: true, idempotency_key: true, tool_progress_events: true, cors: true };
+const features = { chat_completions: true, chat_completions_streaming: true, responses_api: true, responses_streaming: true, responses_background: true, session_continuity_header: true, session_key_header: true, client_tools: true, image_input: true, idempotency_key: true, tool_progress_events: true, cors: true };
 
 const requireGate = (gate: ApiGate | undefined): ApiGate => {
   if (gate === undefined) throw new ApiError(503, 'The gateway is starting or stopping.', { code: 'unavailable', retryAfterMs: 1000 });
@@ -51,7 +52,7 @@ const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
   const gate = (): ApiGate => requireGate(deps.gate());
   const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options });
   const replays = new Replays(deps.store);
-  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), healthRoute({ ...deps, gate })];
+  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), healthRoute({ ...deps, gate })];
   return [...routes, capabilitiesRoute(() => routes, features)];
 };
 

@@ -44,7 +44,7 @@ const refusalOf = (issues: readonly z.core.$ZodIssue[]): ApiError => {
   const issue = firstIssue(issues);
   const param = paramOf(issue?.path ?? []);
   if (issue?.code === 'custom' && typeof issue.params?.['code'] === 'string') return new ApiError(400, issue.message, { code: issue.params['code'], param });
-  const missing = issue?.code === 'invalid_type' && issue.input === undefined;
+  const missing = (issue?.code === 'invalid_type' || issue?.code === 'invalid_union') && issue.input === undefined;
   if (missing) return new ApiError(400, `Missing required parameter: '${param}'.`, { code: 'missing_required_parameter', param });
   const code = issue?.code === 'invalid_type' || issue?.code === 'invalid_union' ? 'invalid_type' : 'invalid_value';
   return new ApiError(400, param === '' ? 'The body of the request has to be a JSON object.' : `Invalid value for '${param}': ${issue?.message ?? 'not accepted'}.`, { code, ...(param !== '' && { param }) });

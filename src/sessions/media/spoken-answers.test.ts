@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { answerJson, answerNothing, newAudioEndpoint } from '../../agent/models/audio-endpoint.test-support.ts';
+import { answerBytes, answerJson, answerNothing, newAudioEndpoint } from '../../agent/models/audio-endpoint.test-support.ts';
 import type { AudioEndpoint } from '../../agent/models/audio-endpoint.test-support.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
@@ -107,6 +107,21 @@ describe('spoken answers', { concurrency: 4 }, () => {
     await using _third = await scene.speaker();
     await until(async () => (await scene.sent()).length === 1, 'the voice message');
     assert.deepEqual([scene.audio.requests.length, await scene.waiting(), (await readdir(join(scene.folder, 'spoken'))).length], [2, 0, 1]);
+  });
+
+  test('an answer that somebody else has spoken meanwhile is not sent again, and leaves no file', async () => {
+    await using scene = await newScene();
+    {
+      await using _speaker = await scene.speaker();
+      const taken = Promise.withResolvers<void>();
+      scene.audio.next((response, request) => void taken.promise.then(() => answerBytes('audio/ogg', 'OggS:late')(response, request)));
+      await scene.plan(1, 'Hello.');
+      await until(() => scene.audio.requests.length === 1, 'the endpoint to be asked');
+      await scene.live.store.write((tx) => tx.q.deleteFrom('speech_work').execute());
+      taken.resolve();
+      await until(async () => (await readdir(scene.folder)).includes('spoken'), 'it to be spoken');
+    }
+    assert.deepEqual([await scene.sent(), await readdir(join(scene.folder, 'spoken'))], [[], []]);
   });
 
   test('a definite failure is given up, with its reason kept for whoever asks; the next answer is spoken', async () => {

@@ -3,13 +3,16 @@ import type { ToolCall, TranscriptMessage } from '../../../core/transcript.ts';
 import type { ApiGate } from '../../../gateway/api/api-gate.ts';
 import { ApiError } from '../api-error.ts';
 import { keepImages, textOf, wordsAndImages } from '../content.ts';
+import { formatInstructions } from '../output-format.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 
 const callsOf = (message: Extract<ChatMessage, { role: 'assistant' }>): readonly ToolCall[] => (message.tool_calls ?? []).map((call) => ({ id: call.id, name: call.function.name, arguments: call.function.arguments }));
 
 /** What the client tells the agent, from wherever in the conversation it stands. */
-export const instructionsOf = ({ messages }: ChatRequest): string =>
-  messages.flatMap((message, index) => (message.role === 'system' || message.role === 'developer' ? [textOf(message.content, ['messages', index, 'content'])] : [])).join('\n');
+export const instructionsOf = ({ messages, response_format }: ChatRequest): string => {
+  const said = messages.flatMap((message, index) => (message.role === 'system' || message.role === 'developer' ? [textOf(message.content, ['messages', index, 'content'])] : []));
+  return [...said, formatInstructions(response_format) ?? ''].filter((text) => text !== '').join('\n');
+};
 
 /** Calls that belong together have one, so that their tools find what earlier ones left; those of two keys never. */
 export const conversationId = (request: ChatRequest, callerId: string): string => {

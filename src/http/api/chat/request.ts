@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { reasoningEfforts } from '../../../core/reasoning-effort.ts';
 import { content } from '../content.ts';
+import { outputFormat } from '../output-format.ts';
 import { functionFields } from '../tools.ts';
 
 const call = z.looseObject({ id: z.string().min(1), type: z.literal('function').default('function'), function: z.looseObject({ name: z.string(), arguments: z.string() }) });
@@ -28,6 +29,7 @@ export const chatRequest = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish(), include_tool_progress: z.boolean().nullish() }).nullish(),
   tools: z.array(tool).max(128).nullish(),
   tool_choice: choice.nullish(),
+  response_format: outputFormat.nullish(),
   reasoning_effort: z.enum(reasoningEfforts).nullish(),
   n: z.literal(1, 'one answer at a time').nullish(),
 });

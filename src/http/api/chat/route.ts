@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
-import type { ApiGate, WholeQuestion } from '../../../gateway/api/api-gate.ts';
+import type { TurnEvent } from '../../../core/turn.ts';
+import type { ApiGate, CallWishes, WholeQuestion } from '../../../gateway/api/api-gate.ts';
+import type { CallSession } from '../../../gateway/api/submit-call.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { HttpEnv } from '../../client.ts';
@@ -11,14 +13,16 @@ import { metered } from '../metered.ts';
 import { agentOfModel } from '../models.ts';
 import type { ApiOptions } from '../options.ts';
 import { peek } from '../peek.ts';
-import { placeOf } from '../place-of.ts';
+import { nameHeader, placeOf } from '../place-of.ts';
 import { readBody } from '../read-body.ts';
 import type { NamedCall, Replays } from '../replays.ts';
 import type { ApiRoute } from '../route.ts';
+import { splitInput } from '../split-input.ts';
+import { cancelledBy, sessionOf } from '../submitted.ts';
 import { clientTools } from '../tools.ts';
 import type { Job, Work } from '../work.ts';
-import { chatSteps, replayedSteps } from './answer.ts';
-import type { ChatAnswer, ChatStep } from './answer.ts';
+import { answerSteps, finalAnswer, replayedSteps } from '../answer.ts';
+import type { TurnAnswer, AnswerStep } from '../answer.ts';
 import { conversationId, instructionsOf, transcriptOf } from './conversation.ts';
 import { chatRequest } from './request.ts';
 import type { ChatRequest } from './request.ts';
@@ -34,12 +38,12 @@ export interface ChatDeps {
   gate(): ApiGate;
 }
 
-type Steps = AsyncGenerator<ChatStep, ChatAnswer | ApiError, undefined>;
+type Steps = AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>;
 
 /** An answer that was given before, as it is kept. */
 interface KeptAnswer {
   readonly head: ChatHead;
-  readonly answer: ChatAnswer;
+  readonly answer: TurnAnswer;
 }
 
 const questionOf = async (deps: ChatDeps, request: ChatRequest, asked: { readonly c: Context<HttpEnv>; readonly caller: Caller; readonly turnId: string; readonly signal: AbortSignal }): Promise<WholeQuestion> => {
@@ -64,7 +68,7 @@ const questionOf = async (deps: ChatDeps, request: ChatRequest, asked: { readonl
 
 /** The answer is kept before whoever waits for it is told. */
 async function* keeping(steps: Steps, kept: { readonly head: ChatHead; readonly named: NamedCall | undefined }): Steps {
-  let answer: ChatAnswer | undefined;
+  let answer: TurnAnswer | undefined;
   try {
     const ended = yield* steps;
     if (!(ended instanceof ApiError)) answer = ended;
@@ -74,37 +78,49 @@ async function* keeping(steps: Steps, kept: { readonly head: ChatHead; readonly 
   }
 }
 
-const finished = async (steps: Steps): Promise<ChatAnswer> => {
-  for (;;) {
-    const step = await steps.next();
-    if (step.done !== true) continue;
-    if (step.value instanceof ApiError) throw step.value;
-    return step.value;
-  }
-};
-
 const respond = async (deps: ChatDeps, c: Context<HttpEnv>, request: ChatRequest, said: { readonly head: ChatHead; readonly steps: Steps }): Promise<Response> => {
-  if (request.stream !== true) return c.json(completion(said.head, await finished(said.steps)));
+  if (request.stream !== true) return c.json(completion(said.head, await finalAnswer(said.steps)));
   const { first, all } = await peek(said.steps, deps.clock);
   if (first?.done === true && first.value instanceof ApiError) throw first.value;
   const wishes = { usage: request.stream_options?.include_usage === true, progress: request.stream_options?.include_tool_progress === true };
   return eventStream(c, chunks(said.head, all, wishes), { clock: deps.clock, keep: deps.options.on_disconnect === 'keep' });
 };
 
+/** The conversation of the server that a call continues, if it names one. */
+const namedSession = (c: Context<HttpEnv>): CallSession | undefined => {
+  const id = nameHeader(c, 'X-Hermes-Session-Id');
+  if (id !== undefined) return { type: 'id', id };
+  const key = nameHeader(c, 'X-Hermes-Session-Key');
+  return key === undefined ? undefined : { type: 'named', name: `key:${key}` };
+};
+
+/** As a turn of a conversation that is kept here: of what the client sends only what is said now counts, unless the conversation is new. */
+const inSession = async (deps: ChatDeps, c: Context<HttpEnv>, asked: { readonly question: WholeQuestion; readonly session: CallSession; readonly signal: AbortSignal }): Promise<AsyncGenerator<TurnEvent, void, undefined>> => {
+  const { agent, callerId, place, turnId: id, transcript, instructions, clientTools: tools, toolChoice, reasoningEffort } = asked.question;
+  const gate = deps.gate();
+  const wishes: CallWishes = { ...(instructions !== undefined && { instructions }), ...(tools !== undefined && { clientTools: tools }), ...(toolChoice !== undefined && { toolChoice }), ...(reasoningEffort !== undefined && { reasoningEffort }) };
+  const submitted = await gate.submit({ id, kind: 'chat', callerId, agent, place, session: asked.session, ...splitInput(transcript), request: { wishes, wire: null }, hidden: true });
+  c.header('x-hermes-session-id', sessionOf(submitted));
+  return cancelledBy(submitted.events, { id, gate, log: deps.log, signal: asked.signal });
+};
+
 const begin = async (deps: ChatDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ChatRequest; readonly id: string }): Promise<Steps> => {
   let job: Job | undefined;
   try {
     job = await deps.work.begin(c, asked.caller);
-    const question = await questionOf(deps, asked.request, { c, caller: asked.caller, turnId: asked.id, signal: job.signal });
+    const { signal } = job;
+    const session = namedSession(c);
+    const question = await questionOf(deps, asked.request, { c, caller: asked.caller, turnId: asked.id, signal });
     const theirs = new Set(question.clientTools?.map(({ name }) => name));
-    return chatSteps(metered(deps.gate().ask(question, job.signal), job), (name) => theirs.has(name));
+    const events = session === undefined ? deps.gate().ask(question, signal) : await inSession(deps, c, { question, session, signal });
+    return answerSteps(metered(events, job), (name) => theirs.has(name));
   } catch (error) {
     job?.[Symbol.dispose]();
     throw error;
   }
 };
 
-/** `POST /v1/chat/completions`: the conversation is the client's, and nothing of it is kept here. */
+/** `POST /v1/chat/completions`: the conversation is the client's and nothing of it is kept here, unless the call names one of ours. */
 export const chatRoute = (deps: ChatDeps): ApiRoute => ({
   name: 'chat_completions',
   method: 'POST',
@@ -113,7 +129,7 @@ export const chatRoute = (deps: ChatDeps): ApiRoute => ({
   async handle(c, caller) {
     const request = await readBody(c, chatRequest, deps.options.max_body_mb * 1024 * 1024);
     const { stream: _stream, stream_options: _options, ...asked } = request;
-    const named = await deps.replays.take(c, caller, asked);
+    const named = await deps.replays.take(c, caller, [asked, namedSession(c)]);
     if (named?.earlier !== undefined) {
       const { head, answer } = JSON.parse(named.earlier) as KeptAnswer;
       c.header('idempotency-replayed', 'true');

@@ -1,7 +1,7 @@
 import type { ToolCall, Usage } from '../../../core/transcript.ts';
 import { ApiError } from '../api-error.ts';
 import type { Frame } from '../event-stream.ts';
-import type { ChatAnswer, ChatStep } from './answer.ts';
+import type { TurnAnswer, AnswerStep } from '../answer.ts';
 
 /** What every part of one answer says about itself. */
 export interface ChatHead {
@@ -22,7 +22,7 @@ const wireUsage = (usage: Usage): Json => ({
 
 const wireCall = (call: ToolCall): Json => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } });
 
-export const completion = (head: ChatHead, answer: ChatAnswer): Json => ({
+export const completion = (head: ChatHead, answer: TurnAnswer): Json => ({
   ...head,
   object: 'chat.completion',
   choices: [
@@ -36,7 +36,7 @@ export const completion = (head: ChatHead, answer: ChatAnswer): Json => ({
   usage: wireUsage(answer.usage),
 });
 
-const progress = (step: Extract<ChatStep, { type: 'tool' }>): Frame => ({
+const progress = (step: Extract<AnswerStep, { type: 'tool' }>): Frame => ({
   event: 'hermes.tool.progress',
   data: { tool: step.name, toolCallId: step.callId, status: step.status, ...(step.label !== undefined && { label: step.label }) },
 });
@@ -47,7 +47,7 @@ export interface StreamWishes {
 }
 
 /** The frames of a streamed answer. A failure is a frame of its own without `[DONE]` behind it: what was said is not the whole answer. */
-export async function* chunks(head: ChatHead, steps: AsyncGenerator<ChatStep, ChatAnswer | ApiError, undefined>, wishes: StreamWishes): AsyncGenerator<Frame, void, undefined> {
+export async function* chunks(head: ChatHead, steps: AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>, wishes: StreamWishes): AsyncGenerator<Frame, void, undefined> {
   const chunk = (delta: Json, finish: string | null = null): Frame => ({
     data: { ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], ...(wishes.usage && { usage: null }) },
   });

@@ -1,13 +1,13 @@
-import { addUsage, noUsage } from '../../../core/transcript.ts';
-import type { ToolCall, Usage } from '../../../core/transcript.ts';
-import type { TurnEvent } from '../../../core/turn.ts';
-import type { ApiError } from '../api-error.ts';
-import { turnError } from '../turn-error.ts';
+import { addUsage, noUsage } from '../../core/transcript.ts';
+import type { ToolCall, Usage } from '../../core/transcript.ts';
+import type { TurnEvent } from '../../core/turn.ts';
+import { ApiError } from './api-error.ts';
+import { turnError } from './turn-error.ts';
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /** An answer as it ended. Plain JSON: it is kept to be given again. */
-export interface ChatAnswer {
+export interface TurnAnswer {
   readonly text: string;
   /** Calls of the client's tools. */
   readonly calls: readonly ToolCall[];
@@ -16,7 +16,7 @@ export interface ChatAnswer {
 }
 
 /** What happens while an answer is made. */
-export type ChatStep =
+export type AnswerStep =
   | { readonly type: 'text'; readonly delta: string }
   | { readonly type: 'calls'; readonly calls: readonly ToolCall[] }
   | { readonly type: 'tool'; readonly name: string; readonly callId: string; readonly status: 'running' | 'completed' | 'failed'; readonly label?: string };
@@ -27,7 +27,7 @@ const finishOf = (reason: string | undefined, calls: readonly ToolCall[]): Finis
 };
 
 /** Follows a turn. The texts of its messages are one text, a blank line between them. The result is the answer, or why there is none. */
-export async function* chatSteps(events: AsyncIterable<TurnEvent>, isTheirs: (name: string) => boolean): AsyncGenerator<ChatStep, ChatAnswer | ApiError, undefined> {
+export async function* answerSteps(events: AsyncIterable<TurnEvent>, isTheirs: (name: string) => boolean): AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined> {
   let text = '';
   let usage = noUsage;
   let calls: readonly ToolCall[] = [];
@@ -73,8 +73,18 @@ export async function* chatSteps(events: AsyncIterable<TurnEvent>, isTheirs: (na
 }
 
 /** The same steps again, for an answer that was given before. */
-export async function* replayedSteps(answer: ChatAnswer): AsyncGenerator<ChatStep, ChatAnswer, undefined> {
+export async function* replayedSteps(answer: TurnAnswer): AsyncGenerator<AnswerStep, TurnAnswer, undefined> {
   if (answer.text !== '') yield { type: 'text', delta: answer.text };
   if (answer.calls.length > 0) yield { type: 'calls', calls: answer.calls };
   return answer;
 }
+
+/** The answer itself; throws the refusal when there is none. */
+export const finalAnswer = async (steps: AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>): Promise<TurnAnswer> => {
+  for (;;) {
+    const step = await steps.next();
+    if (step.done !== true) continue;
+    if (step.value instanceof ApiError) throw step.value;
+    return step.value;
+  }
+};

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { reasoningEfforts } from '../../../core/reasoning-effort.ts';
+import { content } from '../content.ts';
+import { outputFormat } from '../output-format.ts';
+import { functionFields } from '../tools.ts';
+
+const item = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('message'), role: z.enum(['user', 'system', 'developer', 'assistant']), content }),
+  z.looseObject({ type: z.literal('function_call'), call_id: z.string().min(1), name: z.string(), arguments: z.string() }),
+  z.looseObject({ type: z.literal('function_call_output'), call_id: z.string().min(1), output: content }),
+  z.looseObject({ type: z.literal('reasoning') }),
+]);
+
+/** A message may leave its type out. */
+const inputItem = z.preprocess((value) => (typeof value === 'object' && value !== null && !('type' in value) && 'role' in value ? { type: 'message', ...value } : value), item);
+
+const tool = z.looseObject({ type: z.string(), ...functionFields, name: functionFields.name.optional() });
+
+const choice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  z.looseObject({ type: z.literal('function'), name: z.string() }),
+  z.looseObject({ type: z.literal('allowed_tools'), mode: z.enum(['auto', 'required']), tools: z.array(z.looseObject({ type: z.string(), name: z.string().optional() })) }),
+]);
+
+const metadata = z.record(z.string().max(64), z.string().max(512)).refine((pairs) => Object.keys(pairs).length <= 16, 'at most 16 pairs');
+
+/** The body of `POST /v1/responses`. What only steers a bare model is accepted and given back as it was. */
+export const responseRequest = z.looseObject({
+  model: z.string().min(1).nullish(),
+  input: z.union([z.string(), z.array(inputItem).min(1).max(10_000)]),
+  instructions: z.string().nullish(),
+  previous_response_id: z.string().min(1).nullish(),
+  conversation: z.union([z.string().min(1), z.looseObject({ id: z.string().min(1) }).transform(({ id }) => id)]).nullish(),
+  store: z.boolean().nullish(),
+  stream: z.boolean().nullish(),
+  background: z.boolean().nullish(),
+  tools: z.array(tool).max(128).nullish(),
+  tool_choice: choice.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  reasoning: z.looseObject({ effort: z.enum(reasoningEfforts).nullish(), summary: z.string().nullish() }).nullish(),
+  text: z.looseObject({ format: outputFormat.nullish() }).nullish(),
+  metadata: metadata.nullish(),
+  truncation: z.enum(['auto', 'disabled']).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  presence_penalty: z.number().nullish(),
+  frequency_penalty: z.number().nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  max_tool_calls: z.int().min(1).nullish(),
+  safety_identifier: z.string().max(64).nullish(),
+  prompt_cache_key: z.string().nullish(),
+});
+
+export type ResponseRequest = z.output<typeof responseRequest>;
+export type InputItem = z.output<typeof item>;
