@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import { silence } from '../src/agent/models/chat-simulator.ts';
@@ -47,6 +48,8 @@ test('the capabilities name what is served, and the health says how it is', asyn
   const { endpoints } = (await (await api.ask('/v1/capabilities')).json()) as { endpoints: Record<string, { method: string; path: string }> };
   assert.deepEqual(endpoints['chat_completions'], { method: 'POST', path: '/v1/chat/completions' });
   assert.deepEqual(endpoints['model'], { method: 'GET', path: '/v1/models/{id}' });
+  const page = readFileSync(new URL('../docs/api.md', import.meta.url), 'utf8');
+  for (const { method, path } of Object.values(endpoints)) assert.ok(page.includes(`${method} ${path}`), `docs/api.md does not say ${method} ${path}`);
   const health = (await (await api.ask('/health/detailed')).json()) as { status: string; platforms: Record<string, { state: string }> };
   assert.equal(health.status, 'ok');
   assert.equal(health.platforms['telegram']?.state, 'connected');

@@ -17,7 +17,7 @@ let world: World;
 let api: ApiGateway;
 before(async () => {
   world = await newWorld();
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 } });
+  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 }, agent: { restart_drain_timeout: 0 } });
   api = await startApiGateway({ world });
 });
 after(async () => {
@@ -249,4 +249,15 @@ test('responses are there after a restart, and go on', async () => {
   assert.equal(said(checkedResponse(await (await api.ask(`${path}/${made.id}`)).json())), 're: before');
   await create({ model: 'hermes', input: 'after', previous_response_id: made.id });
   assert.deepEqual(lastMessages(), [['user', 'before'], ['assistant', 're: before'], ['user', 'after']]);
+});
+
+test('a response in the background that a restart cut short is made after it, and stays the same response', async () => {
+  const seen = world.model.requests.length;
+  world.model.next(silence);
+  const made = await api.client().responses.create({ model: 'hermes', input: 'survive', background: true });
+  await until(() => world.model.requests.length > seen, 'the turn to run');
+  await api[Symbol.asyncDispose]();
+  api = await startApiGateway({ world });
+  await until(async () => (await api.client().responses.retrieve(made.id)).status === 'completed', 'the response to be made');
+  assert.equal((await api.client().responses.retrieve(made.id)).output_text, 're: survive');
 });

@@ -50,6 +50,7 @@ import { undo } from './undo.ts';
 import { usage } from './usage.ts';
 import { verbose } from './verbose.ts';
 import { version } from './version.ts';
+import { voice } from './voice.ts';
 import { whoami } from './whoami.ts';
 
 /** In the order in which menus offer them: what is used most comes first. */
@@ -80,6 +81,7 @@ export const commands: readonly Command[] = [
   busy,
   verbose,
   footer,
+  voice,
   tools,
   toolsets,
   skills,

@@ -255,9 +255,9 @@ eachStore((engine, open) => {
     await over(store, 'ok');
     await makeDue(store, digest.id);
     await asked(store, 2);
+    assert.deepEqual(await sentTexts(store), [], 'what goes nowhere is only kept');
     const [question] = await answerTurns(store, 'done');
     assert.match(question?.prompt ?? '', /\[What the job News said last\]\n\[untrusted text[\s\S]*It rains\.[\s\S]*The job Empty has had no result yet/);
-    assert.equal((await sentTexts(store)).length, 0, 'one is only kept, the other not over');
   });
 
   test('what a process leaves behind is taken up by the next: before the agent is asked, while it answers, and after', async () => {

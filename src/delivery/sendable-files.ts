@@ -10,6 +10,8 @@ export interface SendableDeps {
   /** The gateway's home, and the home of the agent that sends; for the main agent they are one. */
   readonly home: string;
   readonly agentHome: string;
+  /** Homes of the other agents, whose files are never sent. */
+  readonly otherHomes?: readonly string[];
   readonly userHome: string;
   /** Where relative paths begin. */
   readonly workdir: string;
@@ -36,8 +38,9 @@ const isOpenedBy = (root: string, real: string, homes: readonly string[]): boole
  */
 export const openSendable = async (path: string, deps: SendableDeps): Promise<OpenFile> => {
   const [roots, [home], [agentHome], [userHome]] = await Promise.all([realFolders(deps, deps.roots), realFolders(deps, [deps.home]), realFolders(deps, [deps.agentHome]), realFolders(deps, [deps.userHome])]);
+  const otherHomes = await realFolders(deps, deps.otherHomes ?? []);
   if (home === undefined || agentHome === undefined || userHome === undefined) throw new ToolError('unavailable', 'The folders of the gateway cannot be found. The owner has to look at them.');
-  const policy: PathPolicy = { home, agentHome, userHome, writable: roots, readable: [] };
+  const policy: PathPolicy = { home, agentHome, otherHomes, userHome, writable: roots, readable: [] };
   const found = await findRealPath(absolutePath(path, deps));
   if (!roots.some((root) => isOpenedBy(root, found.real, [home, agentHome]))) throw new ToolError('unavailable', 'it lies outside the folders whose files may be sent. Put it into the workspace.');
   refuseUnlessAllowed(decidePath(found, 'read', policy));

@@ -67,6 +67,10 @@ export class Accounts implements Connections {
     return live === undefined ? undefined : { platform: live.platform, common: live.config.common };
   }
 
+  names(): readonly string[] {
+    return [...this.#live.keys()];
+  }
+
   labels(): readonly string[] {
     return [...new Set([...this.#live.values()].map(({ platform }) => platform.label))];
   }

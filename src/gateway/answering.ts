@@ -2,6 +2,7 @@ import type { TurnPlace } from '../agent/contract.ts';
 import { memorySessionOf } from '../agent/memory/places.ts';
 import type { Platform } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
+import { planSpokenAnswer, voiceModeOf, wantsSpeech } from '../sessions/media/wants-speech.ts';
 import type { Answering } from '../sessions/turn-parts.ts';
 import type { Agents } from './agents/agents.ts';
 import { withInstructions } from './api/api-gate.ts';
@@ -54,6 +55,7 @@ export const newAnswering =
     const place = placeOf(begun, platform);
     const remembering = memorySessionOf(session, place);
     const model = session.settings.model ?? models.main.model;
+    const isSpoken = models.endpointFor('speech') !== undefined && wantsSpeech(voiceModeOf(session.settings, settings.voice), begun.last?.event);
     return {
       agent,
       system,
@@ -66,7 +68,10 @@ export const newAnswering =
       ...(call !== undefined && { wishes: wishesOf(call) }),
       folder: () => runtime.folderOf(session.id),
       recall: (said) => memory.recall(said, remembering),
-      keepSaid: (tx, said) => memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering),
+      async keepSaid(tx, said) {
+        await memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering);
+        if (isSpoken) await planSpokenAnswer(tx, { turnId: turn.id, sessionId: session.id, agent: session.agent, target: turn.target, text: said.assistant });
+      },
       onKept: () => memory.wake(),
     };
   };

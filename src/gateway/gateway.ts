@@ -20,6 +20,7 @@ import type { Adapter, Platform, Webhook } from '../platforms/contract.ts';
 import type { BeginPolicy } from '../sessions/begin.ts';
 import { Conversations } from '../sessions/lanes.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
+import type { SpokenAnswers } from '../sessions/media/spoken-answers.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { expediteDeferred } from '../store/agent-lanes.ts';
 import { buryGateways, forgetNode, registerNode } from '../store/nodes.ts';
@@ -47,6 +48,7 @@ import { newTurnHooks } from './hooks/turn-hooks.ts';
 import type { TurnHooks } from './hooks/turn-hooks.ts';
 import { acceptEvent } from './inbox.ts';
 import { maintain } from './maintain.ts';
+import { newMediaParts } from './media-parts.ts';
 import { childEnvironmentOf, newReach } from './reach.ts';
 import type { ReachOptions } from './reach.ts';
 import { reportRestarts } from './report-restarts.ts';
@@ -87,6 +89,7 @@ export class Gateway {
   readonly #handoffs: Handoffs;
   readonly #cron: CronRunner;
   readonly #agents: Agents;
+  readonly #spoken: SpokenAnswers;
   readonly #hooks: Hooks;
   readonly #turnHooks: TurnHooks;
   /** For the HTTP door. */
@@ -175,6 +178,8 @@ export class Gateway {
       onOutcome: (outcome) => this.#counts.delivered(outcome),
     });
     const visible = visibleProgress({ ...shared, gate, connections: this.#accounts, common: (account) => this.#accounts.find(account)?.common });
+    const media = newMediaParts({ ...shared, owner: this.#owner, mediaFolder, connections: this.#accounts, agents: this.#agents, accounts: () => this.#accounts.names() });
+    this.#spoken = media.spoken;
     this.#conversations = new Conversations({
       store,
       clock,
@@ -182,7 +187,7 @@ export class Gateway {
       owner: this.#owner,
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
-      attachments: { folder: mediaFolder, maxBytes: this.#settings.store.media_max_mb * 1024 * 1024, clock, log, adapter: (account) => this.#accounts.adapter(account) },
+      attachments: media.attachments,
       answering: newAnswering({ agents: this.#agents, apiCall: (begun) => wishesOfCall(store, begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
       onEvent: (begun, event) => {
@@ -227,6 +232,7 @@ export class Gateway {
     const graceMs = this.#settings.agent.restart_drain_timeout * 1000;
     await Promise.all([this.#cron.stop(graceMs), this.#conversations.stop(graceMs), this.api.stop(graceMs)]);
     this.#calls.close();
+    await this.#spoken.stop();
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
     await this.#hooks.stop();
@@ -257,6 +263,7 @@ export class Gateway {
     await this.#control.recover();
     this.#recovered.resolve();
     this.#dispatcher.start();
+    this.#spoken.start();
     this.#conversations.start();
     this.#handoffs.start();
     this.#cron.start();
@@ -306,6 +313,7 @@ export class Gateway {
   }
 
   async #onUsable(account: string): Promise<void> {
+    this.#spoken.wake();
     try {
       await this.#dispatcher.connected(account);
     } catch (error) {

@@ -3,6 +3,7 @@ import { addressOf } from '../agent/models/create-provider.ts';
 import { listModels } from '../agent/models/list-models.ts';
 import type { Reach } from '../commands/reach.ts';
 import type { Adapter } from '../platforms/contract.ts';
+import { voiceModeOf } from '../sessions/media/wants-speech.ts';
 import type { Agents } from './agents/agents.ts';
 import type { VariablesOutside } from './agents/own-variables.ts';
 import type { GatewaySettings } from './settings.ts';
@@ -45,6 +46,11 @@ export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, 
   mediaFolder,
   redact,
   sendsFiles: (account) => adapter(account)?.media !== undefined,
+  voice(agent) {
+    const models = agents.peek(agent)?.models;
+    if (models === undefined) return undefined;
+    return { hears: settings().stt.enabled && models.endpointFor('transcription') !== undefined, speaks: models.endpointFor('speech') !== undefined, usual: voiceModeOf({}, settings().voice) };
+  },
   listModels: (signal) => modelNames(settings(), signal),
   childEnvironment: childEnvironmentOf(outside, settings),
   processes,

@@ -21,6 +21,7 @@ import { routingSections } from '../routing/options.ts';
 import { channelsSection } from '../delivery/channel-options.ts';
 import { displaySection } from '../delivery/display.ts';
 import { compressionSection } from '../sessions/compression/options.ts';
+import { sttSection, ttsSection, voiceSection } from '../sessions/media/options.ts';
 import { agentSection, sessionSections } from '../sessions/options.ts';
 import { z } from 'zod';
 
@@ -66,6 +67,9 @@ export const gatewaySections = [
   channelsSection,
   cronSection,
   ...sessionSections,
+  sttSection,
+  ttsSection,
+  voiceSection,
   storeSection,
 ] as const;
 

@@ -36,6 +36,7 @@ const writeRest = async (parts: TurnParts, begun: BegunTurn, halt: AbortSignal):
     await parts.store.write(async (tx) => {
       await holdLane(tx, begun.claim, turnLeaseMs);
       await writeGroup(tx, begun.turn, group, { media, shared: parts.policy.isShared(group) });
+      await parts.attachments.echo?.(tx, begun.turn, media.heard);
     });
   }
 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
-import { knownTarget, placesIn } from './bound-places.ts';
+import { knownTarget, placesIn, placesOfOtherAgents } from './bound-places.ts';
 import { chatInTarget } from './migrations.ts';
 import { bindSession, createSession, endSession } from './sessions.ts';
 import type { Store } from './store.ts';
@@ -35,6 +35,20 @@ eachStore((engine, open) => {
     await bind(store, 's1', { chatId: 'it"s -1' });
     await store.write((tx) => endSession(tx, 's1', 'new'));
     assert.equal((await store.read((db) => knownTarget(db, { account: 'telegram', chatId: 'it"s -1' })))?.chatType, 'group');
+  });
+
+  test('conversations of other agents at the very same place are found, and nothing from beside it', async () => {
+    const { store } = await open();
+    const key = (agent: string, rest = 'telegram:group:-1:7'): string => `agent:${agent}:${rest}`;
+    const keys: Readonly<Record<string, string>> = { s1: key('main'), s2: key('support'), s3: key('other'), s4: key('support', 'telegram:group:-1:8'), s5: key('support', 'telegram:group:-1') };
+    for (const [id, sessionKey] of Object.entries(keys)) {
+      await store.write(async (tx) => {
+        await createSession(tx, { id, agent: sessionKey.split(':')[1] ?? '', account: 'telegram', chatType: 'group' });
+        await bindSession(tx, { sessionKey, sessionId: id, target: sampleTarget({ chatType: 'group', chatId: '-1' }) });
+      });
+    }
+    await store.write((tx) => endSession(tx, 's3', 'new'));
+    assert.deepEqual(await store.read((db) => placesOfOtherAgents(db, key('main'), { account: 'telegram', chatId: '-1' })), ['s2']);
   });
 
   test('an index finds the chat, however many there are', async () => {

@@ -1,6 +1,6 @@
 import type { DeleteResult, RawBuilder } from 'kysely';
 import type { Clock } from '../lib/clock.ts';
-import { inMs } from './store.ts';
+import { databaseNow, inMs } from './store.ts';
 import type { Reading, Store, Writing } from './store.ts';
 
 /** How long things are kept. Conversations (sessions and their messages) are not among them: those end only by somebody's will. */
@@ -21,6 +21,8 @@ export interface RetentionLimits {
   readonly mediaNoteDays: number;
   /** Why an answer was not spoken. */
   readonly speechDays: number;
+  /** Answers of the API that can be looked up. */
+  readonly apiCallDays: number;
   /** How long a process that gave no sign of life is listed. */
   readonly nodeDays: number;
 }
@@ -36,6 +38,7 @@ export const defaultRetention: RetentionLimits = {
   memoryDays: 30,
   mediaNoteDays: 180,
   speechDays: 1,
+  apiCallDays: 30,
   nodeDays: 1,
 };
 
@@ -118,6 +121,17 @@ const pruneSpeechWork: Step = async (tx, limits) => {
 };
 
 const pruneSpend: Step = async (tx, limits) => batchOf(await tx.q.deleteFrom('agent_spend').where('updated_at', '<', daysAgo(tx, limits.turnDays)).executeTakeFirst());
+
+/** Their conversations stay. */
+const pruneApiCalls: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('api_calls').select('id').where('ended_at', '<', daysAgo(tx, limits.apiCallDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('api_calls').where('id', 'in', old).executeTakeFirst());
+};
+
+const pruneApiSpend: Step = async (tx, limits) => {
+  const day = new Date((await databaseNow(tx)) - limits.turnDays * dayMs).toISOString().slice(0, 10);
+  return batchOf(await tx.q.deleteFrom('api_spend').where('day', '<', day).executeTakeFirst());
+};
 
 /** An agent that is asked again after so long is told the conversation anew. */
 const pruneAcpSessions: Step = async (tx, limits) => {
@@ -222,6 +236,8 @@ const steps: Readonly<Record<string, Step>> = {
   media_notes: pruneMediaNotes,
   speech_work: pruneSpeechWork,
   agent_spend: pruneSpend,
+  api_calls: pruneApiCalls,
+  api_spend: pruneApiSpend,
   gates: pruneGates,
   limits: pruneLimits,
   lanes: pruneLanes,

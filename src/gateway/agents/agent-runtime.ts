@@ -242,7 +242,7 @@ export class AgentRuntime {
     const { id, clock, log, mediaFolder, shared } = this.#deps;
     const { variables } = this.#deps;
     const settings = settingsOfAgent(from, id, (name) => variables.get(name) ?? this.#deps.outside.environment?.(name));
-    const models = newModels(settings, { clock, log, mediaFolder, lists: shared.lists, meter: this.#meter });
+    const models = newModels(settings, { clock, log, mediaFolder, lists: shared.lists, notes: shared.notes, meter: this.#meter });
     void models.lookUpWindow(AbortSignal.timeout(windowPatienceMs));
     return { from, variablesVersion: variables.version, settings, models, web: webTools(settings.web, { clock }) };
   }

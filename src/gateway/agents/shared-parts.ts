@@ -12,6 +12,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { enqueueNotice } from '../../sessions/notice.ts';
 import { withdrawNotice } from '../../store/inbox.ts';
+import { newMediaNotes } from '../../store/media-notes.ts';
+import type { MediaNotes } from '../../store/media-notes.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
 
@@ -30,6 +32,8 @@ export interface SharedDeps {
 export interface SharedParts {
   readonly userHome: string;
   readonly lists: ModelLists;
+  /** What was found out about files that people sent. */
+  readonly notes: MediaNotes;
   readonly files: FileState;
   readonly folders: SessionFolders;
   readonly processes: Processes;
@@ -56,6 +60,7 @@ export const newSharedParts = (deps: SharedDeps): SharedParts => {
   return {
     userHome: homedir(),
     lists: newModelLists({ home, clock, log, fetch }),
+    notes: newMediaNotes(store),
     files: newFileState(),
     folders: newSessionFolders(),
     processes,

@@ -79,6 +79,11 @@ export class ApiGate {
     return routedAgent(this.#deps.settings(), { account: apiAccount, chat, sender }).id;
   }
 
+  /** It takes nothing new any more. */
+  get isClosing(): boolean {
+    return this.#closing;
+  }
+
   get running(): number {
     return this.#running.size;
   }

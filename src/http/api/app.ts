@@ -36,7 +36,7 @@ export interface ApiDeps {
 const features = { chat_completions: true, chat_completions_streaming: true, responses_api: true, responses_streaming: true, responses_background: true, session_continuity_header: true, session_key_header: true, client_tools: true, image_input: true, idempotency_key: true, tool_progress_events: true, cors: true };
 
 const requireGate = (gate: ApiGate | undefined): ApiGate => {
-  if (gate === undefined) throw new ApiError(503, 'The gateway is starting or stopping.', { code: 'unavailable', retryAfterMs: 1000 });
+  if (gate === undefined || gate.isClosing) throw new ApiError(503, 'The gateway is starting or stopping.', { code: 'unavailable', retryAfterMs: 1000 });
   return gate;
 };
 

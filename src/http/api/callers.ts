@@ -17,6 +17,8 @@ export interface Caller {
   readonly name: string;
   readonly scopes: readonly ApiScope[];
   readonly limits: ApiKeyLimits;
+  /** When it was last noted that the key is used; left out for the key of the configuration. */
+  readonly usedAtMs?: number | null;
 }
 
 export interface CallersDeps {
@@ -52,7 +54,7 @@ export class Callers {
 
   /** Throws the refusal for whoever has no living key. The store is asked every time: a key that was revoked is dead at once. */
   async identify(c: Context<HttpEnv>): Promise<Caller> {
-    const { store, limiter, trustedProxies } = this.#deps;
+    const { store, clock, limiter, trustedProxies } = this.#deps;
     const { address } = clientOf(c, trustedProxies);
     const waitMs = limiter.waitMs(address);
     if (waitMs > 0) throw new ApiError(429, 'Too many wrong keys from your address.', { code: 'too_many_failures', retryAfterMs: waitMs });
@@ -64,7 +66,7 @@ export class Callers {
       throw wrongKey('Incorrect API key provided.');
     }
     limiter.succeeded(address);
-    if (caller.id !== ownerCaller) await store.write((tx) => noteApiKeyUse(tx, caller.id), { patient: true });
+    if (caller.usedAtMs !== undefined && clock.now() - (caller.usedAtMs ?? 0) > minuteMs) await store.write((tx) => noteApiKeyUse(tx, caller.id), { patient: true });
     return caller;
   }
 

@@ -6,6 +6,7 @@ type End = Extract<TurnEvent, { readonly type: 'end' }>;
 
 const ofModel: ReadonlyMap<string, { readonly status: ApiError['status']; readonly code: string }> = new Map(Object.entries({
   rate_limited: { status: 429, code: 'rate_limit_exceeded' },
+  over_budget: { status: 429, code: 'insufficient_quota' },
   billing: { status: 502, code: 'upstream_billing' },
   auth: { status: 502, code: 'upstream_auth' },
   model_not_found: { status: 502, code: 'upstream_model_not_found' },
