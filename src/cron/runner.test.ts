@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
+import { findJob } from '../store/cron-jobs.ts';
 import { deliveryStatus } from '../store/cron-runs.ts';
 import { bindSession, createSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
@@ -70,6 +71,22 @@ eachStore((engine, open) => {
     assert.equal(runs.length, 75);
     assert.equal(new Set(runs.map(({ jobId, slot }) => `${jobId} ${slot}`)).size, 75);
     assert.equal((await sentTexts(store)).length, 75);
+  });
+
+  test('a slot that has had its run does not get another, whatever happens to the clock', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const job = await addJob(store, { schedule: 'every 2h', overlap: 'parallel' });
+    const slotMs = job.createdAtMs - 1000;
+    for (const _again of [1, 2, 3]) {
+      await store.write(async (tx) => {
+        await tx.q.updateTable('cron_jobs').set({ next_at: slotMs }).where('id', '=', job.id).execute();
+        tx.notify('cron', `job:${job.id}`);
+      });
+      await until(async () => ((await store.read((db) => findJob(db, job.id)))?.nextAtMs ?? 0) > slotMs, 'the slot to be dealt with');
+    }
+    assert.deepEqual((await runsOf(store)).map(({ slot }) => slot), [String(slotMs)]);
+    assert.equal((await store.read((db) => findJob(db, job.id)))?.fired, 1);
   });
 
   test('very many jobs that are due at the same moment run once each', async () => {

@@ -53,7 +53,7 @@ eachStore((engine, open) => {
 
   test('an index finds the chat, however many there are', async () => {
     const { store } = await open();
-    const plan = await store.read(async (db) => {
+    const plan = await store.write(async (db) => {
       if (engine === 'postgres') await sql`set local enable_seqscan = off`.execute(db.q);
       const { rows } = await sql<Record<string, unknown>>`${sql.raw(`explain ${engine === 'sqlite' ? 'query plan ' : ''}select target from bindings where account = 'a' and ${chatInTarget(engine)} = 'c'`)}`.execute(db.q);
       return JSON.stringify(rows);

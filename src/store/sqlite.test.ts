@@ -209,7 +209,7 @@ test('a caller that goes on after a full disk writes all of its rows or none', a
 
 test('a disk that is really full fails writes as full, keeps every acknowledged row, and recovers', async (t) => {
   const script = fileURLToPath(new URL('../../test/support/fill-disk.ts', import.meta.url));
-  const inside = 'mount -t tmpfs -o size=1m tmpfs "$1" || exit 77; exec "$2" "$3" "$1"';
+  const inside = 'mount -t tmpfs -o size=3m tmpfs "$1" || exit 77; exec "$2" "$3" "$1"';
   const child = promisify(execFile)('unshare', ['-rm', 'sh', '-c', inside, 'sh', folder, process.execPath, script]);
   const output = await child.catch((error: { code?: unknown; stderr?: string }) => {
     if (error.code === 'ENOENT' || error.code === 77 || error.code === 1 && /unshare/.test(error.stderr ?? '')) return undefined;

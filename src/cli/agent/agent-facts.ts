@@ -86,7 +86,7 @@ const factsOf = async (terminal: Terminal, config: Config, at: { home: string; i
   const own = sections.agents[id];
   const home = homeOfAgent(at.home, id, own);
   const { model } = settingsOfAgent(sections, id, () => undefined);
-  const kind = own?.kind ?? (id === mainAgent ? sections.agent.kind : 'hermes');
+  const kind = own?.kind === 'acp' || id !== mainAgent ? (own?.kind ?? 'hermes') : sections.agent.kind;
   const [soul, memory, { skills }] = await Promise.all([textOf(join(home, 'SOUL.md')), textOf(join(home, 'memories', 'MEMORY.md')), loadSkills([{ folder: join(home, 'skills'), writable: true }])]);
   return {
     id,

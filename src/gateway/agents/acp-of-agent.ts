@@ -56,7 +56,8 @@ export class AcpOfAgent {
   #options(): AcpOptions | undefined {
     const { agent, agents } = this.#deps.settings();
     const { id } = this.#deps;
-    const own = agents[id] ?? (id === mainAgent ? agent : undefined);
+    // What `agents.main` says about other things leaves the main agent what it is.
+    const own = id === mainAgent && agents[id]?.kind !== 'acp' ? agent : agents[id];
     return own === undefined ? undefined : acpOptionsOf(own);
   }
 

@@ -35,7 +35,7 @@ import type { OwnVariables, VariablesOutside } from './own-variables.ts';
 import { PromptKeeper } from './prompt-keeper.ts';
 import { settingsOfAgent } from './settings-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
-import { AgentSpendMeter } from './spend-meter.ts';
+import { AgentSpendMeter, meteredAgent } from './spend-meter.ts';
 import { toolsOfAgent, workspaceOf } from './tools-of-agent.ts';
 
 export interface RuntimeDeps {
@@ -207,7 +207,7 @@ export class AgentRuntime {
   /** Who answers at a place, and what that costs of the model's window. */
   answererFor(account: string): { readonly agent: Agent; readonly toolBytes: number } {
     const acp = this.#acp.agent();
-    return acp === undefined ? this.#equip(account) : { agent: inSession(acp), toolBytes: 0 };
+    return acp === undefined ? this.#equip(account) : { agent: inSession(meteredAgent(acp, this.#meter)), toolBytes: 0 };
   }
 
   /** The agent is another program, which looks after its own context. */

@@ -1,3 +1,4 @@
+import type { Agent } from '../../agent/contract.ts';
 import type { SpendMeter } from '../../agent/models/metered.ts';
 import { ModelError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -59,3 +60,20 @@ export class AgentSpendMeter implements SpendMeter {
     }
   }
 }
+
+/** An agent that is another program: what it says that it has spent is counted, and it is not asked when nothing more may be spent. */
+export const meteredAgent = (agent: Agent, meter: SpendMeter): Agent => ({
+  async *run(input, signal) {
+    try {
+      await meter.admit();
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      yield { type: 'end', reason: 'model_error', error: { code: error.code, sentence: error.rule.sentence } };
+      return;
+    }
+    for await (const event of agent.run(input, signal)) {
+      if (event.type === 'usage') await meter.spent(event.usage);
+      yield event;
+    }
+  },
+});
