@@ -200,6 +200,25 @@ test('a response in the background is answered without anybody waiting, and can 
   assert.equal(cancelled.status, 'cancelled');
 });
 
+test('a response that waits behind another is cancelled without being begun, and the other one is left alone', async () => {
+  const client = api.client();
+  const seen = world.model.requests.length;
+  const release = Promise.withResolvers<void>();
+  world.model.next(async (response, request) => {
+    await release.promise;
+    await says('first done')(response, request);
+  });
+  const first = await client.responses.create({ model: 'hermes', input: 'one', background: true, conversation: 'queue' });
+  await until(() => world.model.requests.length > seen, 'the first to run');
+  const second = await client.responses.create({ model: 'hermes', input: 'two', background: true, conversation: 'queue' });
+  assert.deepEqual(await codeOf(await api.post(path, { model: 'hermes', input: 'x', previous_response_id: second.id })), [409, 'previous_response_in_progress']);
+  assert.equal((await client.responses.cancel(second.id)).status, 'cancelled');
+  release.resolve();
+  await until(async () => (await client.responses.retrieve(first.id)).status === 'completed', 'the first to end');
+  assert.equal((await client.responses.retrieve(first.id)).output_text, 'first done');
+  assert.equal(world.model.requests.length, seen + 1);
+});
+
 test('failures are errors before the stream and response.failed within it', async () => {
   for (const stream of [false, true]) {
     world.model.next(status(429, 'slow down'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { calls, says, silence } from '../src/agent/models/chat-simulator.ts';
 import { createApiKey } from '../src/store/api-keys.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';

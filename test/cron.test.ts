@@ -68,7 +68,7 @@ test('what is scheduled beside the gateway runs in it, with the model, the scrip
   await hermes(world, 'cron', 'run', idOf(added));
   await until(() => world.shown('42').length === 1, 'the result in the home channel');
   assert.match(questions(world)[0] ?? '', /3 mails false/);
-  assert.equal((world.model.requests.at(-1)?.body as { model?: string }).model, 'other-model');
+  assert.equal(world.model.requests.at(-1)?.body.model, 'other-model');
   await until(async () => /manual +ok, delivered/.test(await hermes(world, 'cron', 'runs')), 'the delivery to be known');
 });
 

@@ -35,8 +35,7 @@ test('a conversation goes on in a topic of its own, with everything that was sai
   await talk(world, ['one', 'two', 'three']);
   await world.say(`/handoff telegram:${group}`);
   await handedOver(inside, world);
-  const [first] = world.telegram.visible(group).filter(({ threadId }) => threadId !== undefined);
-  const topic = first?.threadId ?? assert.fail('the report stands in a topic');
+  const topic = world.telegram.visible(group).find(({ threadId }) => threadId !== undefined)?.threadId ?? assert.fail('the report stands in a topic');
   for (const senderId of ['7', '8']) {
     await world.telegram.say({ chatId: group, chatType: 'group', senderId, text: `hello from ${senderId}`, threadId: topic, mention: true });
     await until(() => inTopic(world, topic).some(({ text }) => text.includes(`hello from ${senderId}`)), 'an answer in the topic');

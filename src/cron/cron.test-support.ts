@@ -141,3 +141,9 @@ export const until = async (condition: () => boolean | Promise<boolean>, what: s
     await systemClock.sleep(5);
   }
 };
+
+/** Waits until so many runs have asked their agents. */
+export const asked = (store: Store, count: number): Promise<void> => until(async () => (await runsOf(store)).filter((run) => run.sessionId !== null).length === count, `${count} runs to be asked`);
+
+/** Waits until the runs are in these states, oldest first. */
+export const over = (store: Store, ...states: readonly string[]): Promise<void> => until(async () => JSON.stringify(await statesOf(store)) === JSON.stringify(states), `runs that are ${states.join(', ')}`);

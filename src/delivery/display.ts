@@ -4,7 +4,6 @@ import type { DisplayTier, Platform } from '../platforms/contract.ts';
 import { footerFields } from '../sessions/footer.ts';
 
 export const toolProgressModes = ['off', 'new', 'all', 'verbose', 'log'] as const;
-export type ToolProgressMode = (typeof toolProgressModes)[number];
 
 const shape = {
   tool_progress: z.enum(toolProgressModes).describe('What is shown of the tools at work: nothing, each change of tool, every call, every call with its arguments, or only the log'),

@@ -9,5 +9,3 @@ const filesOptions = z.strictObject({
 
 /** Where the file tools may work. */
 export const filesSection = defineSection('files', filesOptions.prefault({}), 'restart');
-
-export type FilesOptions = z.output<typeof filesOptions>;

@@ -13,7 +13,7 @@ import { metered } from '../metered.ts';
 import { agentOfModel } from '../models.ts';
 import type { ApiOptions } from '../options.ts';
 import { peek } from '../peek.ts';
-import { nameHeader, placeOf } from '../place-of.ts';
+import { placeOf, sessionHeaders } from '../place-of.ts';
 import { readBody } from '../read-body.ts';
 import type { NamedCall, Replays } from '../replays.ts';
 import type { ApiRoute } from '../route.ts';
@@ -86,14 +86,6 @@ const respond = async (deps: ChatDeps, c: Context<HttpEnv>, request: ChatRequest
   return eventStream(c, chunks(said.head, all, wishes), { clock: deps.clock, keep: deps.options.on_disconnect === 'keep' });
 };
 
-/** The conversation of the server that a call continues, if it names one. */
-const namedSession = (c: Context<HttpEnv>): CallSession | undefined => {
-  const id = nameHeader(c, 'X-Hermes-Session-Id');
-  if (id !== undefined) return { type: 'id', id };
-  const key = nameHeader(c, 'X-Hermes-Session-Key');
-  return key === undefined ? undefined : { type: 'named', name: `key:${key}` };
-};
-
 /** As a turn of a conversation that is kept here: of what the client sends only what is said now counts, unless the conversation is new. */
 const inSession = async (deps: ChatDeps, c: Context<HttpEnv>, asked: { readonly question: WholeQuestion; readonly session: CallSession; readonly signal: AbortSignal }): Promise<AsyncGenerator<TurnEvent, void, undefined>> => {
   const { agent, callerId, place, turnId: id, transcript, instructions, clientTools: tools, toolChoice, reasoningEffort } = asked.question;
@@ -109,7 +101,7 @@ const begin = async (deps: ChatDeps, c: Context<HttpEnv>, asked: { readonly call
   try {
     job = await deps.work.begin(c, asked.caller);
     const { signal } = job;
-    const session = namedSession(c);
+    const session = sessionHeaders(c);
     const question = await questionOf(deps, asked.request, { c, caller: asked.caller, turnId: asked.id, signal });
     const theirs = new Set(question.clientTools?.map(({ name }) => name));
     const events = session === undefined ? deps.gate().ask(question, signal) : await inSession(deps, c, { question, session, signal });
@@ -129,7 +121,7 @@ export const chatRoute = (deps: ChatDeps): ApiRoute => ({
   async handle(c, caller) {
     const request = await readBody(c, chatRequest, deps.options.max_body_mb * 1024 * 1024);
     const { stream: _stream, stream_options: _options, ...asked } = request;
-    const named = await deps.replays.take(c, caller, [asked, namedSession(c)]);
+    const named = await deps.replays.take(c, caller, [asked, sessionHeaders(c)]);
     if (named?.earlier !== undefined) {
       const { head, answer } = JSON.parse(named.earlier) as KeptAnswer;
       c.header('idempotency-replayed', 'true');

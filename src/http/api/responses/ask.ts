@@ -13,7 +13,7 @@ import type { Caller } from '../callers.ts';
 import { metered } from '../metered.ts';
 import { agentOfModel } from '../models.ts';
 import type { ApiOptions } from '../options.ts';
-import { nameHeader, placeOf } from '../place-of.ts';
+import { placeOf, sessionHeaders } from '../place-of.ts';
 import type { Replays } from '../replays.ts';
 import { splitInput } from '../split-input.ts';
 import { cancelledBy, sessionOf } from '../submitted.ts';
@@ -52,10 +52,7 @@ const sessionFor = (c: Context<HttpEnv>, request: ResponseRequest): CallSession 
   if (typeof previous === 'string' && typeof conversation === 'string') throw new ApiError(400, 'previous_response_id and conversation cannot be used together.', { code: 'invalid_value', param: 'conversation' });
   if (typeof previous === 'string') return { type: 'after', callId: previous };
   if (typeof conversation === 'string') return { type: 'named', name: `conversation:${conversation}` };
-  const id = nameHeader(c, 'X-Hermes-Session-Id');
-  if (id !== undefined) return { type: 'id', id };
-  const key = nameHeader(c, 'X-Hermes-Session-Key');
-  return key === undefined ? { type: 'new' } : { type: 'named', name: `key:${key}` };
+  return sessionHeaders(c) ?? { type: 'new' };
 };
 
 /** The functions that may be called, and which of them has to be. Tools of other kinds are the server's business, and the agent has its own. */
