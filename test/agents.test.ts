@@ -13,15 +13,16 @@ import { lastUserText, newWorld, startInside, startOutside, until } from './supp
 import type { Outside, World } from './support/whole.ts';
 
 const group = '-1005';
+const otherGroup = '-1006';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const call = (id: string, name: string, args: Json) => ({ id, name, arguments: JSON.stringify(args) });
 
 /** A telegram in which user 7 speaks in a direct chat and in a group. */
-const telegram = (world: World): Json => ({ ...world.telegram.options, allowed_users: ['7', '8'], group_allowed_chats: [group] });
+const telegram = (world: World): Json => ({ ...world.telegram.options, allowed_users: ['7', '8'], group_allowed_chats: [group, otherGroup] });
 
-const inGroup = (world: World, text: string): Promise<string> => world.telegram.say({ chatId: group, chatType: 'group', senderId: '7', text, mention: true });
+const inGroup = (world: World, text: string, chatId = group): Promise<string> => world.telegram.say({ chatId, chatType: 'group', senderId: '7', text, mention: true });
 
 const toSupport = { match: { platform: 'telegram', chat_id: group }, agent: 'support' };
 
@@ -89,7 +90,7 @@ describe('several agents', { concurrency: true }, () => {
     await world.configure({
       platforms: { telegram: telegram(world) },
       agents: { alpha: { model: 'sim-alpha' }, support: { model: 'sim-support' } },
-      routes: [toSupport, { match: { chat_id: '8' }, agent: 'alpha' }],
+      routes: [toSupport, { match: { chat_id: otherGroup }, agent: 'alpha' }],
       terminal: { env_passthrough: ['ALPHA_TOKEN', 'SUPPORT_TOKEN'] },
       memory: { user_profile_enabled: false },
     });
@@ -101,10 +102,11 @@ describe('several agents', { concurrency: true }, () => {
     await put(join(world.home, 'SOUL.md'), 'main-soul-mark');
     await using inside = await startInside(world);
 
-    const eight = (text: string): Promise<string> => world.say(text, { chatId: '8', senderId: '8' });
+    // The same person speaks with all of them.
+    const toAlpha = (text: string): Promise<string> => inGroup(world, text, otherGroup);
     world.model.next(calls(call('a1', 'terminal', { command: 'echo alpha-process-mark; sleep 30', background: true }), call('a2', 'terminal', { command: 'test -n "$ALPHA_TOKEN" && test -z "$SUPPORT_TOKEN" && echo own-token-only' })), says('alpha is at work'));
-    await eight('alpha-talk-mark');
-    await answerIn(world, '8', 'alpha is at work');
+    await toAlpha('alpha-talk-mark');
+    await answerIn(world, otherGroup, 'alpha is at work');
     const results = (model: string): readonly string[] => asked(world, model).at(-1)?.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content)) ?? [];
     assert.match(results('sim-alpha')[1] ?? '', /own-token-only/);
     const processId = /proc_[0-9a-f]+/.exec(results('sim-alpha')[0] ?? '')?.[0] ?? assert.fail('no process was started');
@@ -155,8 +157,8 @@ describe('several agents', { concurrency: true }, () => {
     assert.equal(await readFile(join(alpha, 'memories', 'MEMORY.md'), 'utf8'), 'alpha-memory-mark');
 
     world.model.next(calls(call('b1', 'session_search', { query: 'alpha-talk-mark' }), call('b2', 'process', { action: 'kill', session_id: processId }), call('b3', 'read_file', { path: spilled }), call('b4', 'read_file', { path: sent }), call('b5', 'skill_view', { name: 'alpha-skill' })), says('alpha found its own'));
-    await eight('and you?');
-    await answerIn(world, '8', 'alpha found its own');
+    await toAlpha('and you?');
+    await answerIn(world, otherGroup, 'alpha found its own');
     const [found = '', killed = '', ...read] = results('sim-alpha').slice(-5);
     assert.match(found, /alpha-talk-mark/);
     assert.match(killed, /It was ended/, 'nobody else has ended it');
@@ -279,27 +281,29 @@ describe('several agents', { concurrency: true }, () => {
       await using world = await newWorld();
       const people = ['11', '12', '13', '14'];
       await world.configure({
-        platforms: { telegram: { ...world.telegram.options, allowed_users: ['7', ...people] } },
+        platforms: { telegram: { ...world.telegram.options, allowed_users: ['7', ...people], busy_input_mode: 'queue' } },
         agent: { max_concurrent_turns: 2 },
         agents: { support: { model: 'sim-support', max_concurrent_turns: 1 } },
         routes: people.map((chat_id) => ({ match: { chat_id }, agent: 'support' })),
       });
       await using inside = await startInside(world);
-      const gates = new Map(people.map((chat) => [chat, heldAnswer()]));
+      const order = [...people, 'more of 11'];
+      const gates = new Map(order.map((said) => [said, heldAnswer()]));
       world.model.otherwise(async (response, request) => {
         const said = lastUserText(request.body);
         await (gates.get(said)?.answer ?? says(`re: ${said}`))(response, request);
       });
       for (const chat of people) await world.say(chat, { chatId: chat, senderId: chat });
       await until(() => asked(world, 'sim-support').length === 1, 'the first turn');
+      await world.say('more of 11', { chatId: '11', senderId: '11' });
       await world.say('from elsewhere');
       await answerIn(world, '7', 're: from elsewhere');
       assert.equal(inside.gateway.runningTurns, 1, 'those who wait take no room');
-      for (const [i, chat] of people.entries()) {
+      for (const [i, said] of order.entries()) {
         await until(() => asked(world, 'sim-support').length === i + 1, `turn ${i + 1}`);
-        assert.deepEqual(asked(world, 'sim-support').map(({ body }) => lastUserText(body)), people.slice(0, i + 1), 'in order, one at a time');
-        gates.get(chat)?.open();
-        await answerIn(world, chat, `re: ${chat}`);
+        assert.deepEqual(asked(world, 'sim-support').map(({ body }) => lastUserText(body)), order.slice(0, i + 1), 'one at a time, and whoever has more to say comes behind those who waited');
+        gates.get(said)?.open();
+        await answerIn(world, people[i] ?? '11', `re: ${said}`);
       }
     });
 

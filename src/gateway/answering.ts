@@ -4,6 +4,8 @@ import type { Platform } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import { planSpokenAnswer, voiceModeOf, wantsSpeech } from '../sessions/media/wants-speech.ts';
 import type { Answering } from '../sessions/turn-parts.ts';
+import { cronAccount, runOfSession } from '../store/cron-runs.ts';
+import type { Store } from '../store/store.ts';
 import type { Agents } from './agents/agents.ts';
 import { withInstructions } from './api/api-gate.ts';
 import type { CallWishes } from './api/api-gate.ts';
@@ -11,6 +13,7 @@ import { apiAccount, apiPlatform } from './api/place.ts';
 import type { TurnHooks } from './hooks/turn-hooks.ts';
 
 export interface AnsweringDeps {
+  readonly store: Store;
   readonly agents: Agents;
   platform(account: string): Platform | undefined;
   /** Labels of the platforms that are configured. */
@@ -48,11 +51,12 @@ export const newAnswering =
     const platform = deps.platform(account);
     const runtime = await deps.agents.get(session.agent);
     const { settings, models, memory } = runtime;
-    const { agent, toolBytes } = runtime.answererFor(account);
+    const { agent, toolBytes } = runtime.answererFor(account, session.settings.toolsets);
     const call = await deps.apiCall(begun);
     const prompt = await runtime.promptFor(begun, { platform: account === apiAccount ? apiPlatform : platform, connected: deps.platforms() });
     const system = withInstructions(prompt, call?.instructions);
-    const place = placeOf(begun, platform);
+    const deliversTo = account === cronAccount ? (await deps.store.read((db) => runOfSession(db, session.id)))?.plan?.results[0] : undefined;
+    const place = { ...placeOf(begun, platform), ...(deliversTo !== undefined && { deliversTo }) };
     const remembering = memorySessionOf(session, place);
     const model = session.settings.model ?? models.main.model;
     const isSpoken = models.endpointFor('speech') !== undefined && wantsSpeech(voiceModeOf(session.settings, settings.voice), begun.last?.event);
@@ -67,9 +71,10 @@ export const newAnswering =
       attended: platform?.asyncDelivery ?? false,
       ...(call !== undefined && { wishes: wishesOf(call) }),
       folder: () => runtime.folderOf(session.id),
-      recall: (said) => memory.recall(said, remembering),
+      // A job speaks to nobody whom one could get to know.
+      recall: async (said) => (account === cronAccount ? undefined : memory.recall(said, remembering)),
       async keepSaid(tx, said) {
-        await memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering);
+        if (account !== cronAccount) await memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering);
         if (isSpoken) await planSpokenAnswer(tx, { turnId: turn.id, sessionId: session.id, agent: session.agent, target: turn.target, text: said.assistant });
       },
       onKept: () => memory.wake(),

@@ -5,6 +5,7 @@ import type { InboundEvent } from '../core/message.ts';
 import { replyTarget } from '../core/message.ts';
 import { isShared } from '../core/session-key.ts';
 import type { SessionSharing } from '../core/session-key.ts';
+import { cronjobTool } from '../agent/tools/cronjob.ts';
 import type { CronRunner } from '../cron/runner.ts';
 import { settleCronTurn } from '../cron/settle-turn.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
@@ -138,6 +139,17 @@ export class Gateway {
     this.#turnHooks = newTurnHooks(this.#hooks, store);
     const shared = { store, clock, log, hooks: this.#hooks, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
     const parts = newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment });
+    const cron = {
+      targets: {
+        platforms: () => options.platforms,
+        accounts: () => this.#accounts.status().map(({ account }) => account),
+        account: (name: string) => this.#accounts.find(name),
+        aliases: () => this.#settings.channels.aliases,
+      },
+      agents: { get: (id: string) => this.#agents.get(id), peek: (id: string) => this.#agents.peek(id) },
+      settings: () => this.#settings,
+    };
+    const rules = cronRules(cron);
     this.#agents = new Agents({
       ...shared,
       home: options.home,
@@ -150,12 +162,12 @@ export class Gateway {
       outside: options.outside ?? {},
       keepAlways: (patterns) => this.#keepAlways(patterns),
       isOwner: (person) => this.#isOwner(person),
+      moreTools: (approve) => [cronjobTool({ store, rules, approve, isOwner: (person) => this.#isOwner(person) })],
     });
     this.#calls = new CallHub();
     this.api = new ApiGate({ agents: this.#agents, clock, mediaFolder, store, hub: this.#calls, settings: () => this.#settings });
-    const cron = { targets: { platforms: () => options.platforms, accounts: () => this.#accounts.status().map(({ account }) => account), account: (name: string) => this.#accounts.find(name), aliases: () => this.#settings.channels.aliases }, agents: this.#agents, settings: () => this.#settings };
     this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: (text) => Promise.resolve({ text }) });
-    const reach = newReach({ cron: cronRules(cron), mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, outside: options.outside ?? {} });
+    const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
     const inbox: InboxDeps = { ...shared, order: newChains(), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
@@ -188,7 +200,7 @@ export class Gateway {
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
       attachments: media.attachments,
-      answering: newAnswering({ agents: this.#agents, apiCall: (begun) => wishesOfCall(store, begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
+      answering: newAnswering({ store, agents: this.#agents, apiCall: (begun) => wishesOfCall(store, begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
       onEvent: (begun, event) => {
         visible.onEvent(begun, event);

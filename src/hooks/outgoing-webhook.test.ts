@@ -110,7 +110,7 @@ test('it is tried again under the same id with growing waits, in order, as the r
 test('what is refused for good, or too often, is given up and said; the address is not', async () => {
   await using receiver = await newReceiver();
   const clock = manualClock();
-  receiver.answers.push(400, 302, 503, 503);
+  receiver.answers.push(400, { status: 307, headers: { location: '/elsewhere' } }, 503, 503);
   const { webhook, outcomes, lines } = newWebhook(receiver, clock, { max_attempts: 2 });
   for (let i = 0; i < 4; i += 1) webhook.observe('agent:end', sample);
   await until(() => clock.waiting() === 1, 'a wait before the second try');

@@ -5,7 +5,7 @@ import type { InboundEvent } from '../core/message.ts';
 import { routingSections } from './options.ts';
 import type { Route, RouteMatch, Routing } from './options.ts';
 import { checkRouting } from './check-routing.ts';
-import { matchingRoute } from './select-agent.ts';
+import { matchingRoute, routedAgent } from './select-agent.ts';
 
 const event: Pick<InboundEvent, 'account' | 'chat' | 'sender'> = {
   account: 'discord@work',
@@ -41,6 +41,13 @@ const parse = (value: { agents?: unknown; routes?: unknown; default_agent?: unkn
   const [agents, routes, byDefault] = routingSections;
   return { agents: agents.schema.parse(value.agents), routes: routes.schema.parse(value.routes), default_agent: byDefault.schema.parse(value.default_agent) };
 };
+
+test('what no route fits is answered by the default, and why is said', () => {
+  const routing = (routes: readonly Route[], more: Partial<Routing> = {}): Routing => ({ agents: {}, routes, default_agent: 'main', ...more });
+  assert.deepEqual(routedAgent(routing([]), event), { id: 'main', why: 'by default' });
+  assert.deepEqual(routedAgent(routing([route({ platform: 'telegram' })], { default_agent: 'other' }), event), { id: 'other', why: 'by default' });
+  assert.deepEqual(routedAgent(routing([route({ platform: 'telegram' }), route({ guild_id: 'G1', chat_id: 'T1' })]), event), { id: 'support', why: 'by routes[1] (guild_id G1, chat_id T1)' });
+});
 
 test('an id written as a number is the id it stands for', () => {
   assert.equal(parse({ routes: [{ match: { chat_id: -100_123 }, agent: 'main' }] }).routes[0]?.match.chat_id, '-100123');

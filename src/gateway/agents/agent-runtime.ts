@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { readIdentity, readProjectContext } from '../../agent/context-files.ts';
+import type { Approver } from '../../agent/approvals/contract.ts';
 import type { Agent } from '../../agent/contract.ts';
 import { AgentMemory } from '../../agent/memory/agent-memory.ts';
 import { createMemoryProvider } from '../../agent/memory/create-provider.ts';
@@ -14,7 +15,7 @@ import { skillsIndex, visibleSkills } from '../../agent/tools/skills/visible-ski
 import { spillResult } from '../../agent/tools/spill-result.ts';
 import { toolSet } from '../../agent/tools/tool-set.ts';
 import { groupTools, selectGroups } from '../../agent/tools/toolsets.ts';
-import type { ToolGroup } from '../../agent/tools/toolsets.ts';
+import type { ToolGroup, ToolPlace } from '../../agent/tools/toolsets.ts';
 import type { Tool, ToolSet } from '../../agent/tools/contract.ts';
 import { webTools } from '../../agent/tools/web/web-tools.ts';
 import { newAgent } from '../../agent/turn.ts';
@@ -55,6 +56,8 @@ export interface RuntimeDeps {
   readonly outside: VariablesOutside;
   childEnvironment(): Readonly<Record<string, string>>;
   keepAlways(patterns: readonly string[]): Promise<string | undefined>;
+  /** Tools that need more of the gateway than an agent has. */
+  moreTools(approve: Approver): readonly Tool[];
   /** Whether the gateway's owner is this person. */
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
 }
@@ -151,6 +154,7 @@ export class AgentRuntime {
       childEnvironment: () => ({ ...deps.childEnvironment(), ...passedVariables(deps.settings(), deps.id, deps.variables) }),
       variable: (name) => deps.variables.get(name),
       keepAlways: (patterns) => deps.keepAlways(patterns),
+      moreTools: (approve) => deps.moreTools(approve),
     });
     await memory.start();
     return runtime;
@@ -205,9 +209,9 @@ export class AgentRuntime {
   }
 
   /** Who answers at a place, and what that costs of the model's window. */
-  answererFor(account: string): { readonly agent: Agent; readonly toolBytes: number } {
+  answererFor(account: string, only?: readonly string[]): { readonly agent: Agent; readonly toolBytes: number } {
     const acp = this.#acp.agent();
-    return acp === undefined ? this.#equip(account) : { agent: inSession(meteredAgent(acp, this.#meter)), toolBytes: 0 };
+    return acp === undefined ? this.#equip(account, only) : { agent: inSession(meteredAgent(acp, this.#meter)), toolBytes: 0 };
   }
 
   /** The agent is another program, which looks after its own context. */
@@ -218,7 +222,7 @@ export class AgentRuntime {
   /** The system prompt of a conversation. */
   async promptFor(begun: BegunTurn, place: { platform: PromptPlatform | undefined; connected: readonly string[] }): Promise<string> {
     const { session, turn } = begun;
-    const equipment = this.#equip(turn.target.account);
+    const equipment = this.#equip(turn.target.account, session.settings.toolsets);
     const names = equipment.tools.definitions.map(({ name }) => name);
     const stamp = JSON.stringify([place.platform?.name, session.chatType, session.userId, place.connected, names]);
     const system = await this.#prompts.promptFor(session.id, stamp, () => this.#promptInput(begun, { ...place, names, groups: equipment.groups }));
@@ -254,20 +258,21 @@ export class AgentRuntime {
   }
 
   /** Made once per account, and anew when settings or servers have changed. */
-  #equip(account: string): Equipment {
+  #equip(account: string, only?: readonly string[]): Equipment {
     const generation = this.#current();
     const mcp = this.#deps.shared.mcp.groups();
     if (this.#equippedWith?.generation !== generation || this.#equippedWith.mcp !== mcp) {
       this.#equippedWith = { generation, mcp };
       this.#equipment.clear();
     }
-    const found = this.#equipment.get(account) ?? this.#newEquipment(generation, mcp, account);
-    this.#equipment.set(account, found);
+    const key = only === undefined ? account : `${account} ${only.join(' ')}`;
+    const found = this.#equipment.get(key) ?? this.#newEquipment(generation, mcp, { account, agent: this.id, only });
+    this.#equipment.set(key, found);
     return found;
   }
 
-  #newEquipment({ settings, web }: Generation, mcp: readonly ToolGroup[], account: string): Equipment {
-    const groups = selectGroups([...groupTools([...this.#own, ...web]), ...mcp], settings.tools, { account, agent: this.id });
+  #newEquipment({ settings, web }: Generation, mcp: readonly ToolGroup[], place: ToolPlace): Equipment {
+    const groups = selectGroups([...groupTools([...this.#own, ...web]), ...mcp], settings.tools, place);
     const tools = toolSet(groups.flatMap((group) => group.tools));
     return { groups, tools, agent: inSession(this.agentWith(tools)), toolBytes: Buffer.byteLength(JSON.stringify(tools.definitions)) };
   }

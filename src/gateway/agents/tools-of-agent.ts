@@ -34,6 +34,8 @@ export interface ToolsDeps extends AgentPlace {
   childEnvironment(): Readonly<Record<string, string>>;
   /** One of the agent's own variables. */
   variable(name: string): string | undefined;
+  /** Tools that need more of the gateway than an agent has. */
+  moreTools(approve: Approver): readonly Tool[];
   /** Adds to `command_allowlist`; answers what was wrong. */
   keepAlways(patterns: readonly string[]): Promise<string | undefined>;
 }
@@ -120,5 +122,6 @@ export const toolsOfAgent = async (deps: ToolsDeps): Promise<readonly Tool[]> =>
     todoTool,
     clarifyTool(() => deps.settings().clarify.timeout),
     currentTime,
+    ...deps.moreTools(approve),
   ];
 };
