@@ -103,12 +103,12 @@ describe('hooks in a gateway', { concurrency: true }, () => {
   });
 
   test('what the agent says is replaced or withheld, in the chat and in its memory of it, and never shown before', async () => {
-    await using world = await newWorld({ display: { streaming: true, busy_ack_enabled: false } });
+    await using world = await newWorld({ display: { streaming: true, show_reasoning: true, busy_ack_enabled: false } });
     const rules = `if (context.text.includes('nothing')) return { decision: 'drop', reason: 'empty talk' };
       if (context.text.includes('password')) return { decision: 'replace', text: context.text.replace('hunter2', '***'), reason: 'a password' };`;
     await install(world, 'leaks', { events: ['message:outbound'] }, ts(rules));
     await using inside = await startInside(world);
-    world.model.next(says('The password hunter2, as you asked.'));
+    world.model.next(chunks(chunkOf({ reasoning_content: 'hunter2 it is' }), chunkOf({ content: 'The password hunter2, ' }), chunkOf({ content: 'as you asked.' }), chunkOf({}, 'stop')));
     assert.equal(await ask(world, 'what is it?'), 'The password ***, as you asked.');
     assert.ok(!JSON.stringify(world.telegram.log).includes('hunter2'), 'not even for a moment');
     const rows = await inside.store.read((db) => db.q.selectFrom('messages').select('content').where('role', '=', 'assistant').execute());

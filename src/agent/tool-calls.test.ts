@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { noUsage } from '../core/transcript.ts';
 import { manualClock } from '../lib/clock.ts';
 import { capturingLogger, silentLogger } from '../lib/logger.ts';
 import { calls, chunkOf, chunks, newChatSimulator, says } from './models/chat-simulator.ts';
@@ -161,4 +162,20 @@ test('a model that still calls tools then is not obeyed, and the person is told'
   assert.equal(end.reason, 'limit');
   assert.match(messages.at(-1)?.content ?? '', /all 1 steps/);
   assert.equal(messages.at(-1)?.toolCalls, undefined);
+});
+
+test('what others cost that a tool had work for it is told with its result, marked as theirs, also when the tool fails', async () => {
+  const cost = { ...noUsage, inputTokens: 5, outputTokens: 2 };
+  const helped = (fails: boolean) =>
+    tool('look', async (_args, context) => {
+      context.spent?.(cost, 'helper-1');
+      if (fails) throw new ToolError('failed', 'no');
+      return 'done';
+    });
+  for (const fails of [false, true]) {
+    simulator.next(calls(call('a')), says('Blue.'));
+    const { events, outline } = await run({ tools: [helped(fails)] });
+    assert.deepEqual(outline.slice(2, 6), ['started a', 'message tool a', `finished a ${fails ? 'failed' : 'ok'}`, 'usage']);
+    assert.deepEqual(events.filter((event) => event.type === 'usage' && event.helper === true), [{ type: 'usage', usage: cost, model: 'helper-1', helper: true }]);
+  }
 });

@@ -12,7 +12,7 @@ import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
 import { placeOfEvent } from './hooks/contexts.ts';
-import { screenArrival, tellReaction } from './hooks/screen-arrival.ts';
+import { mayOvertake, screenArrival, tellReaction } from './hooks/screen-arrival.ts';
 import type { Screened } from './hooks/screen-arrival.ts';
 import { tellSessionChanges } from './hooks/session-changes.ts';
 
@@ -44,11 +44,15 @@ export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promi
   return screened(deps, arrival);
 };
 
-/** Hooks come behind the authorization and before everything else. */
-const screened = async (deps: InboxDeps, arrived: Arrival): Promise<Accepted> => {
-  const found = await screenArrival(deps, arrived);
-  if (found === undefined) return report(deps, arrived.event, { accepted: 'duplicate', reason: 'delivered before' });
-  return settle(deps, found.arrival, (tx) => hear(deps, tx, found));
+/** Hooks come behind the authorization and before everything else. However long they think, events of a chat keep their order. */
+const screened = (deps: InboxDeps, arrived: Arrival): Promise<Accepted> => {
+  const go = async (): Promise<Accepted> => {
+    const found = await screenArrival(deps, arrived);
+    if (found === undefined) return report(deps, arrived.event, { accepted: 'duplicate', reason: 'delivered before' });
+    return settle(deps, found.arrival, (tx) => hear(deps, tx, found));
+  };
+  const { account, chat } = arrived.event;
+  return mayOvertake(deps, arrived) ? go() : deps.order.run(`${account}:${chat.id}`, go);
 };
 
 /** Bots that are allowed are heard as long as they do not write too much. */

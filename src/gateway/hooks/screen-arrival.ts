@@ -112,21 +112,18 @@ const screenContent = async (deps: InboxDeps, arrival: Arrival): Promise<Screene
   return command === undefined ? screened : screenCommand(deps, screened.arrival, { place, command });
 };
 
-/** What happens before anything is stored: hooks say who answers, and what becomes of what was written. */
-const screen = async (deps: InboxDeps, arrival: Arrival): Promise<Screened | undefined> => {
+/** Whether an event need not wait for those that came before it in its chat. */
+export const mayOvertake = (deps: InboxDeps, arrival: Arrival): boolean => !deps.hooks.inUse || commandOf(deps, arrival)?.name === unstoppable;
+
+/** Shows an authorized event to the hooks: they say who answers, and what becomes of what was written. Undefined for one that has been here before. */
+export const screenArrival = async (deps: InboxDeps, arrival: Arrival): Promise<Screened | undefined> => {
+  if (!deps.hooks.inUse) return { arrival };
   const { account, chat, nativeId, kind } = arrival.event;
   if (await deps.store.read((db) => isKnownEvent(db, { account, chatId: chat.id, nativeId, kind }))) return undefined;
   const { agent, decisions } = await chooseAgent(deps, arrival.event);
   const chosen = noted({ ...arrival, agent }, decisions);
   // What can be pressed is what we have offered.
   return kind === 'button' ? { arrival: chosen } : screenContent(deps, chosen);
-};
-
-/** Shows an authorized event to the hooks, in the order of events within a chat. Undefined for one that has been here before. */
-export const screenArrival = async (deps: InboxDeps, arrival: Arrival): Promise<Screened | undefined> => {
-  if (!deps.hooks.inUse) return { arrival };
-  const { account, chat } = arrival.event;
-  return deps.order.run(`${account}:${chat.id}`, () => screen(deps, arrival));
 };
 
 /** Tells hooks of a reaction by somebody who is authorized. */

@@ -28,7 +28,7 @@ const aliveEveryMs = 20_000;
 const roomChars = 80_000;
 
 const fields = {
-  context: z.string().max(maxContextChars).optional().describe('Everything the helper has to know: it sees nothing of this conversation. Paths, facts, constraints, the language of the answer.'),
+  context: z.string().max(maxContextChars).optional().describe('Everything the helper has to know: it sees nothing of this conversation. Paths, facts, what to avoid, the language of the answer.'),
   toolsets: z.array(z.string().trim().min(1)).max(20).optional().describe('Only these of your toolsets, for example ["web"] or ["terminal", "file"]. All of yours when left out.'),
   role: z.enum(['leaf', 'orchestrator']).default('leaf').describe('orchestrator: may have helpers of its own, where the limits allow it.'),
 };
