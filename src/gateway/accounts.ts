@@ -8,7 +8,7 @@ import type { Connections } from '../delivery/connections.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
-import type { Accepted, Adapter, Platform } from '../platforms/contract.ts';
+import type { Accepted, Adapter, Directory, Platform } from '../platforms/contract.ts';
 import { accountData } from '../store/account-data.ts';
 import { forgetAccounts, saveStatus } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
@@ -73,6 +73,11 @@ export class Accounts implements Connections {
 
   labels(): readonly string[] {
     return [...new Set([...this.#live.values()].map(({ platform }) => platform.label))];
+  }
+
+  /** Of the accounts that are connected and can name their chats. */
+  directories(): ReadonlyMap<AccountName, Directory> {
+    return new Map([...this.#live].flatMap(([account, { supervisor }]) => (supervisor.adapter?.directory === undefined ? [] : [[account, supervisor.adapter.directory] as const])));
   }
 
   status(): readonly AccountStatus[] {

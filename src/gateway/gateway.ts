@@ -9,6 +9,7 @@ import { cronjobTool } from '../agent/tools/cronjob.ts';
 import type { CronRunner } from '../cron/runner.ts';
 import { settleCronTurn } from '../cron/settle-turn.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
+import { keepDirectory } from '../delivery/refresh-directory.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import { DeliveryGate } from '../delivery/gate.ts';
 import type { Hooks } from '../hooks/hooks.ts';
@@ -103,6 +104,7 @@ export class Gateway {
   #settings: GatewaySettings;
   #maintenance: Promise<void> | undefined;
   #lookingAfter: Promise<void> | undefined;
+  #directory: Promise<void> | undefined;
 
   static async start(options: GatewayOptions): Promise<Gateway> {
     const gate = await DeliveryGate.open(options);
@@ -138,20 +140,19 @@ export class Gateway {
     this.#hooks = openHooks({ ...options, settings: () => this.#settings, childEnvironment, redact: (text) => options.redactor.redact(text), beginAlone: (agent, text) => beginAlone({ ...options, account: (name) => this.#accounts.find(name), accounts: () => this.#accounts.status().map(({ account }) => account) }, agent, text) });
     this.#turnHooks = newTurnHooks(this.#hooks, store);
     const shared = { store, clock, log, hooks: this.#hooks, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
-    const parts = newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment });
-    const cron = {
-      targets: {
-        platforms: () => options.platforms,
-        accounts: () => this.#accounts.status().map(({ account }) => account),
-        account: (name: string) => this.#accounts.find(name),
-        aliases: () => this.#settings.channels.aliases,
-      },
-      agents: { get: (id: string) => this.#agents.get(id), peek: (id: string) => this.#agents.peek(id) },
-      settings: () => this.#settings,
+    const parts = newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment, owner: this.#owner });
+    const targets = {
+      platforms: () => options.platforms,
+      accounts: () => this.#accounts.status().map(({ account }) => account),
+      account: (name: string) => this.#accounts.find(name),
+      aliases: () => this.#settings.channels.aliases,
     };
+    const cron = { targets, agents: { get: (id: string) => this.#agents.get(id), peek: (id: string) => this.#agents.peek(id) }, settings: () => this.#settings };
     const rules = cronRules(cron);
     this.#agents = new Agents({
       ...shared,
+      targets,
+      ways: { platform: (account) => this.#accounts.platform(account), sendsFiles: (account) => this.#accounts.adapter(account)?.media !== undefined },
       home: options.home,
       mediaFolder,
       version: options.version,
@@ -166,8 +167,8 @@ export class Gateway {
     });
     this.#calls = new CallHub();
     this.api = new ApiGate({ agents: this.#agents, clock, mediaFolder, store, hub: this.#calls, settings: () => this.#settings });
-    this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: (text) => Promise.resolve({ text }) });
-    const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, outside: options.outside ?? {} });
+    this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: async (text, { account, agent }, signal) => (await this.#agents.get(agent)).prepare(text, { account }, signal) });
+    const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
     const inbox: InboxDeps = { ...shared, order: newChains(), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
@@ -200,6 +201,7 @@ export class Gateway {
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
       attachments: media.attachments,
+      prepare: async (begun, text, signal) => (await this.#agents.get(begun.session.agent)).prepare(text, { account: begun.turn.target.account, sessionId: begun.session.id }, signal),
       answering: newAnswering({ store, agents: this.#agents, apiCall: (begun) => wishesOfCall(store, begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
       onEvent: (begun, event) => {
@@ -250,6 +252,7 @@ export class Gateway {
     await this.#hooks.stop();
     await this.#maintenance;
     await this.#lookingAfter;
+    await this.#directory;
     const { store, log } = this.#options;
     try {
       await store.write((tx) => forgetNode(tx, this.#owner));
@@ -280,6 +283,7 @@ export class Gateway {
     this.#handoffs.start();
     this.#cron.start();
     this.#lookingAfter = lookAfterSessions({ store, clock: this.#options.clock, log, agents: this.#agents, settings: () => this.#settings, signal: this.#stop.signal });
+    this.#directory = keepDirectory({ store, clock: this.#options.clock, log, directories: () => this.#accounts.directories() }, this.#stop.signal);
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
     // One that serves a single terminal is no gateway that has started.
     if (config.elsewhere === undefined) this.#hooks.emit('gateway:startup', { agent_id: null, platforms: this.#accounts.status().map(({ account }) => account), version: this.#options.version });

@@ -17,6 +17,7 @@ export interface ReachOptions {
   readonly agents: Pick<Agents, 'peek'>;
   readonly mcp: Reach['mcp'];
   readonly hooks: NonNullable<Reach['hooks']>;
+  readonly helpers: NonNullable<Reach['helpers']>;
   readonly processes: NonNullable<Reach['processes']>;
   readonly cron: NonNullable<Reach['cron']>;
   readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & VariablesOutside & { readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
@@ -42,7 +43,7 @@ const modelNames = async ({ model }: GatewaySettings, signal: AbortSignal): Prom
 };
 
 /** What this gateway lends to commands. */
-export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, hooks, processes, cron, outside }: ReachOptions): Reach => ({
+export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, hooks, processes, helpers, cron, outside }: ReachOptions): Reach => ({
   mediaFolder,
   redact,
   sendsFiles: (account) => adapter(account)?.media !== undefined,
@@ -54,6 +55,7 @@ export const newReach = ({ mediaFolder, redact, settings, adapter, agents, mcp, 
   listModels: (signal) => modelNames(settings(), signal),
   childEnvironment: childEnvironmentOf(outside, settings),
   processes,
+  helpers,
   hooks,
   cron,
   memory: (agent) => agents.peek(agent)?.memory,

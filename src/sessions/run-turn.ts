@@ -4,6 +4,8 @@ import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import { addUsage, noUsage } from '../core/transcript.ts';
+import { splitMedia } from '../delivery/media-directives.ts';
+import type { Prepared } from '../delivery/prepare-text.ts';
 import { shownReasoning } from '../delivery/shown-reasoning.ts';
 import { holdLane } from '../store/lanes.ts';
 import { unansweredCalls } from '../store/questions.ts';
@@ -20,6 +22,7 @@ import { compressOnRequest } from './compression/on-request.ts';
 import { newTurnContext } from './compression/turn-context.ts';
 import type { TurnContext } from './compression/turn-context.ts';
 import { footerLine } from './footer.ts';
+import { preparedText } from './prepared-text.ts';
 import { newProgress, steering, takeEvent } from './take-event.ts';
 import type { Progress } from './take-event.ts';
 import type { TurnEnd } from './turn-answer.ts';
@@ -179,6 +182,12 @@ const doChore = async (parts: TurnParts, begun: BegunTurn, chore: TurnChore, sig
   }
 };
 
+/** A whole answer goes out with its files; of one that was broken off only the words are shown. */
+const preparedEnd = async (parts: TurnParts, begun: BegunTurn, { end, halt }: { end: TurnEnd; halt: AbortSignal }): Promise<Prepared> => {
+  const isWhole = (end.reason === 'completed' || end.reason === 'limit') && !isSilent(end);
+  return isWhole ? preparedText(parts, begun, { text: end.text, halt }) : { text: splitMedia(end.text).text };
+};
+
 /**
  * Runs a turn to its end. Undefined when it was put down for a shutdown. Everything it did so far is stored; its end is the caller's to
  * commit. Rejects only when the store does.
@@ -187,7 +196,7 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
   const startedMs = parts.clock.now();
   using _typing = parts.typing(begun);
   if (begun.turn.chore !== undefined) return doChore(parts, begun, begun.turn.chore, signals.halt);
-  const progress = newProgress(parts, begun);
+  const progress = newProgress(parts, begun, signals.halt);
   let end: TurnEnd;
   let conversed: Conversed | undefined;
   try {
@@ -204,7 +213,8 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
     await progress.tools?.[Symbol.asyncDispose]();
   }
   const shown = shownEnd(parts, begun, { end, progress, conversed, ms: parts.clock.now() - startedMs });
-  const answer = answerOf(shown, { target: begun.turn.target, preview: await progress.preview?.finish() });
+  const prepared = await preparedEnd(parts, begun, { end: shown, halt: signals.halt });
+  const answer = answerOf({ ...shown, text: prepared.text }, { target: begun.turn.target, preview: await progress.preview?.finish(), ...(prepared.media !== undefined && { media: prepared.media }) });
   // What nobody was shown was not said: the model would take the person's message for answered.
   const unseen = answer === undefined && (end.reason === 'interrupted' || end.reason === 'stopped');
   return {

@@ -14,6 +14,7 @@ import { recordPreview } from '../store/turns.ts';
 import type { BegunTurn } from './begin.ts';
 import { writeGroup } from './begin.ts';
 import { appendToTurn, turnLeaseMs } from './commit.ts';
+import { preparedText } from './prepared-text.ts';
 import type { TurnParts } from './turn-parts.ts';
 import type { ItemGroup, LoadedMedia } from './user-message.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
@@ -36,9 +37,12 @@ export interface Progress {
   /** Somebody was asked something. */
   asked: boolean;
   steered: ItemGroup[];
+  /** Comes when nobody waits any longer for files: a person's /stop or a shutdown. */
+  readonly halt: AbortSignal;
 }
 
-export const newProgress = (parts: TurnParts, begun: BegunTurn): Progress => ({
+export const newProgress = (parts: TurnParts, begun: BegunTurn, halt: AbortSignal): Progress => ({
+  halt,
   usage: noUsage,
   promptTokens: undefined,
   model: null,
@@ -81,13 +85,14 @@ const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Prog
   const quiet = parts.policy.settle?.(begun.turn) !== undefined || (progress.preview?.isShown !== true && parts.display(begun)?.interim_assistant_messages === false);
   if (quiet || message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
   const finishes = await progress.preview?.finish();
+  const prepared = await preparedText(parts, begun, { text: message.content, halt: progress.halt });
   const platform = parts.policy.platform(begun.turn.target.account);
   await parts.store.write(async (tx) => {
     await holdLane(tx, begun.claim, turnLeaseMs);
     const rowId = await appendMessage(tx, { sessionId: begun.session.id, turnId: begun.turn.id }, message);
     await recordPreview(tx, begun.turn.id, null);
     if (platform === undefined) throw new Error(`the account ${begun.turn.target.account} has no platform`);
-    await enqueueText(tx, platform, { key: `turn:${begun.turn.id}:row:${rowId}`, target: begun.turn.target, text: message.content, turnId: begun.turn.id, ...(finishes !== undefined && { finishes }) });
+    await enqueueText(tx, platform, { key: `turn:${begun.turn.id}:row:${rowId}`, target: begun.turn.target, ...prepared, turnId: begun.turn.id, ...(finishes !== undefined && { finishes }) });
   });
   progress.parts += 1;
   progress.preview = parts.preview(begun, progress.parts);

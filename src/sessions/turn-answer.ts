@@ -1,4 +1,4 @@
-import type { Target } from '../core/message.ts';
+import type { OutboundMedia, Target } from '../core/message.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { isSilentReply } from '../delivery/silence.ts';
 import type { Outgoing } from '../delivery/compose.ts';
@@ -45,8 +45,9 @@ const textFor = (end: TurnEnd, previewed: boolean): string => {
 export const isSilent = (end: TurnEnd): boolean => end.reason === 'completed' && isSilentReply(end.text);
 
 /** What people see of a turn. A preview that stands in the chat always gets an end, so that nothing half-written is left behind. */
-export const answerOf = (end: TurnEnd, place: { target: Target; preview: string | undefined }): Omit<Outgoing, 'key'> | undefined => {
+export const answerOf = (end: TurnEnd, place: { target: Target; preview: string | undefined; media?: readonly OutboundMedia[] }): Omit<Outgoing, 'key'> | undefined => {
   const text = isSilent(end) ? '' : textFor(end, place.preview !== undefined);
-  if (place.preview !== undefined) return { target: place.target, text: text === '' ? '—' : text, finishes: place.preview };
-  return text.trim() === '' ? undefined : { target: place.target, text };
+  const files = place.media === undefined ? {} : { media: place.media };
+  if (place.preview !== undefined) return { target: place.target, text: text.trim() === '' ? (place.media === undefined ? '—' : '📎') : text, finishes: place.preview, ...files };
+  return text.trim() === '' && place.media === undefined ? undefined : { target: place.target, text, ...files };
 };

@@ -2,6 +2,7 @@ import type { Agent, TurnInput, TurnLimits, TurnPlace } from '../agent/contract.
 import type { TurnEvent } from '../core/turn.ts';
 import type { DisplaySettings } from '../delivery/display.ts';
 import type { LivePreview } from '../delivery/preview.ts';
+import type { Prepared } from '../delivery/prepare-text.ts';
 import type { ToolProgress } from '../delivery/tool-progress.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -53,6 +54,8 @@ export interface TurnParts {
   /** Undefined where answers are not shown while they are written. `part` counts the texts of the turn that stand above it. */
   preview(begun: BegunTurn, part: number): LivePreview | undefined;
   typing(begun: BegunTurn): Disposable;
+  /** A text of the agent as it goes out: files that it names go with it, and what stands for them is gone. */
+  prepare(begun: BegunTurn, text: string, signal: AbortSignal): Promise<Prepared>;
   /** Undefined where the agent's work is not shown, or in the platform's own way. */
   progress(begun: BegunTurn): ToolProgress | undefined;
   display(begun: BegunTurn): DisplaySettings | undefined;

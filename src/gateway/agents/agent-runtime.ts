@@ -21,6 +21,7 @@ import { webTools } from '../../agent/tools/web/web-tools.ts';
 import { newAgent } from '../../agent/turn.ts';
 import { redactForModel } from '../../agent/redact-for-model.ts';
 import type { Target } from '../../core/message.ts';
+import type { ResolveDeps } from '../../delivery/resolve-target.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
@@ -30,6 +31,8 @@ import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { outgoingOfAgent } from './outgoing-of-agent.ts';
+import type { PrepareOutgoing, WaysOut } from './outgoing-of-agent.ts';
 import { AcpOfAgent } from './acp-of-agent.ts';
 import { passedVariables } from './own-variables.ts';
 import type { OwnVariables, VariablesOutside } from './own-variables.ts';
@@ -60,6 +63,8 @@ export interface RuntimeDeps {
   moreTools(approve: Approver): readonly Tool[];
   /** Whether the gateway's owner is this person. */
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
+  readonly targets: ResolveDeps;
+  readonly ways: WaysOut;
 }
 
 /** What an agent has at one place. */
@@ -109,6 +114,8 @@ export class AgentRuntime {
   readonly agentHome: string;
   readonly memory: AgentMemory;
   readonly skills: SkillLibrary;
+  /** Makes a text of the agent ready to go out, with the files that it names. */
+  readonly prepare: PrepareOutgoing;
   readonly #deps: RuntimeDeps;
   readonly #prompts: PromptKeeper;
   readonly #acp: AcpOfAgent;
@@ -155,6 +162,11 @@ export class AgentRuntime {
       variable: (name) => deps.variables.get(name),
       keepAlways: (patterns) => deps.keepAlways(patterns),
       moreTools: (approve) => deps.moreTools(approve),
+      groupsFor: (account) => runtime.groupsFor(account),
+      agentWith: (tools) => inSession(runtime.agentWith(tools)),
+      targets: deps.targets,
+      prepare: runtime.prepare,
+      isOwner: (person) => deps.isOwner(person),
     });
     await memory.start();
     return runtime;
@@ -169,6 +181,8 @@ export class AgentRuntime {
     this.#generation = this.#generate(deps.settings());
     this.skills = new SkillLibrary({ home: own.agentHome, userHome: deps.shared.userHome, options: () => deps.settings().skills, log: deps.log });
     this.#prompts = new PromptKeeper(deps.store, deps.clock);
+    const workspace = (): string => workspaceOf({ agentHome: own.agentHome, settings: () => this.settings, shared: deps.shared });
+    this.prepare = outgoingOfAgent({ ...deps, agentHome: own.agentHome, userHome: deps.shared.userHome, settings: () => this.settings, workspace, workdir: (sessionId) => (sessionId === undefined ? undefined : deps.shared.folders.of(sessionId)) ?? workspace() });
     this.#acp = new AcpOfAgent({
       ...deps,
       agentHome: own.agentHome,

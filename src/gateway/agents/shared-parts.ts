@@ -4,6 +4,7 @@ import { newModelLists } from '../../agent/models/model-lists.ts';
 import type { ModelLists } from '../../agent/models/model-lists.ts';
 import { newFileState } from '../../agent/tools/files/file-access.ts';
 import type { FileState } from '../../agent/tools/files/file-access.ts';
+import { Delegations } from '../../agent/tools/delegation/delegations.ts';
 import { McpServers } from '../../agent/tools/mcp/servers.ts';
 import { Processes } from '../../agent/tools/terminal/processes.ts';
 import { newSessionFolders } from '../../agent/tools/terminal/session-folders.ts';
@@ -20,6 +21,8 @@ import type { GatewaySettings } from '../settings.ts';
 export interface SharedDeps {
   readonly home: string;
   readonly version: string;
+  /** This gateway's node. */
+  readonly owner: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,6 +40,7 @@ export interface SharedParts {
   readonly files: FileState;
   readonly folders: SessionFolders;
   readonly processes: Processes;
+  readonly delegations: Delegations;
   readonly mcp: McpServers;
   start(): Promise<void>;
   /** The settings have changed. */
@@ -56,6 +60,16 @@ export const newSharedParts = (deps: SharedDeps): SharedParts => {
     notify: async (notice) => void (await store.write((tx) => enqueueNotice(tx, { ...notice, nowMs: clock.now() }))),
     withdraw: async (key) => void (await store.write((tx) => withdrawNotice(tx, key))),
   });
+  const delegations = new Delegations({
+    store,
+    clock,
+    log,
+    owner: deps.owner,
+    announce: enqueueNotice,
+    settings: () => deps.settings().delegation,
+    redact: (text) => deps.redact(text),
+    release: (childId) => processes.killOf(childId),
+  });
   const mcp = new McpServers({ home, version, clock, log, redact: (text) => deps.redact(text), environment: () => deps.childEnvironment() });
   return {
     userHome: homedir(),
@@ -64,13 +78,16 @@ export const newSharedParts = (deps: SharedDeps): SharedParts => {
     files: newFileState(),
     folders: newSessionFolders(),
     processes,
+    delegations,
     mcp,
     async start() {
       await processes.start();
+      await delegations.start();
       await mcp.configure(deps.settings().mcp_servers);
     },
     configure: () => mcp.configure(deps.settings().mcp_servers),
     async stop() {
+      await delegations.stop();
       await processes.stop();
       await mcp.close();
     },

@@ -2,14 +2,18 @@ import { join } from 'node:path';
 import { newApprover } from '../../agent/approvals/approver.ts';
 import { newCommandGuard } from '../../agent/approvals/command-guard.ts';
 import type { Approver } from '../../agent/approvals/contract.ts';
+import type { Agent } from '../../agent/contract.ts';
 import { findingsText, scanForInjection } from '../../agent/injection-scan.ts';
 import type { AgentMemory } from '../../agent/memory/agent-memory.ts';
 import type { CompleteText } from '../../agent/models/complete-text.ts';
 import { variablesForChildren } from '../../agent/session-context.ts';
 import { clarifyTool } from '../../agent/tools/clarify.ts';
-import type { Tool, ToolContext } from '../../agent/tools/contract.ts';
+import type { Tool, ToolContext, ToolSet } from '../../agent/tools/contract.ts';
 import { currentTime } from '../../agent/tools/current-time.ts';
+import { newChildRunner } from '../../agent/tools/delegation/child-runner.ts';
+import { delegateTaskTool } from '../../agent/tools/delegation/delegate-task.ts';
 import { fileTools } from '../../agent/tools/files/file-tools.ts';
+import { sendMessageTool } from '../../agent/tools/send-message.ts';
 import { sessionSearchTool } from '../../agent/tools/session-search.ts';
 import type { SkillLibrary } from '../../agent/tools/skills/skill-library.ts';
 import { skillManageTool } from '../../agent/tools/skills/skill-manage.ts';
@@ -17,10 +21,13 @@ import { skillReadingTools } from '../../agent/tools/skills/skill-tools.ts';
 import { openBackend } from '../../agent/tools/terminal/backend.ts';
 import { terminalTools } from '../../agent/tools/terminal/terminal-tools.ts';
 import { todoTool } from '../../agent/tools/todo.ts';
+import type { ToolGroup } from '../../agent/tools/toolsets.ts';
+import type { ResolveDeps } from '../../delivery/resolve-target.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Store } from '../../store/store.ts';
 import { closedToCommands, foldersOfSession, homesOfOthers } from './closed-folders.ts';
 import type { AgentPlace } from './closed-folders.ts';
+import type { PrepareOutgoing } from './outgoing-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 export interface ToolsDeps extends AgentPlace {
@@ -38,6 +45,12 @@ export interface ToolsDeps extends AgentPlace {
   moreTools(approve: Approver): readonly Tool[];
   /** Adds to `command_allowlist`; answers what was wrong. */
   keepAlways(patterns: readonly string[]): Promise<string | undefined>;
+  /** What the agent has for an account, and its model with other tools. */
+  groupsFor(account: string): readonly ToolGroup[];
+  agentWith(tools: ToolSet): Agent;
+  readonly targets: ResolveDeps;
+  readonly prepare: PrepareOutgoing;
+  isOwner(person: { readonly account: string; readonly userId: string }): boolean;
 }
 
 /** Where an agent works when nobody says otherwise. */
@@ -99,6 +112,24 @@ const filesOf = (deps: ToolsDeps, approve: Approver, workdir: (context: ToolCont
   });
 };
 
+const helpersOf = (deps: ToolsDeps): Tool =>
+  delegateTaskTool({
+    delegations: deps.shared.delegations,
+    run: newChildRunner({ groups: (place) => deps.groupsFor(place.target.account), agent: (tools) => deps.agentWith(tools) }),
+    groups: ({ place }) => deps.groupsFor(place.target.account),
+    settings: () => deps.settings().delegation,
+  });
+
+const messagesOf = (deps: ToolsDeps, approve: Approver): Tool =>
+  sendMessageTool({
+    store: deps.store,
+    home: deps.home,
+    targets: deps.targets,
+    approve,
+    prepare: (text, { account, context }, signal) => deps.prepare(text, { account, sessionId: context.sessionId }, signal),
+    isOwner: (person) => deps.isOwner(person),
+  });
+
 /** Every tool of an agent but those of MCP servers, the web and its surroundings, which come and go with the settings. */
 export const toolsOfAgent = async (deps: ToolsDeps): Promise<readonly Tool[]> => {
   const approve = approverOf(deps);
@@ -120,6 +151,8 @@ export const toolsOfAgent = async (deps: ToolsDeps): Promise<readonly Tool[]> =>
       },
     }),
     todoTool,
+    messagesOf(deps, approve),
+    helpersOf(deps),
     clarifyTool(() => deps.settings().clarify.timeout),
     currentTime,
     ...deps.moreTools(approve),
