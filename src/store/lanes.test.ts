@@ -123,10 +123,10 @@ eachStore((_engine, open) => {
 
   test('newer work without delay ends a hold, and further parts prolong it', async () => {
     const { store, pass } = await open();
-    await enqueue(store, lane, 200);
-    await pass(150);
-    await enqueue(store, lane, 200);
-    await pass(150);
+    await enqueue(store, lane, 1500);
+    await pass(900);
+    await enqueue(store, lane, 1500);
+    await pass(900);
     assert.equal(await claim(store, 'a'), undefined);
     await enqueue(store);
     await claimed(store, 'a');

@@ -73,11 +73,11 @@ eachStore((_engine, open) => {
   test('an id that stands in several chats gives each of them, newest first, and no more than ten', async () => {
     const { store } = await open();
     for (let i = 0; i < 12; i += 1) {
-      const event = sampleEvent({ nativeId: '42', chat: { id: `chat-${i}`, type: 'dm' } });
+      const event = sampleEvent({ nativeId: 'native-42', chat: { id: `chat-${i}`, type: 'dm' } });
       await store.write((tx) => insertInboxItem(tx, { event, class: 'chat', decisions: [], skipped: 'test' }));
     }
-    const told = await trace(store, '42');
-    assert.deepEqual(told.filter((one) => one.arrival?.event.nativeId === '42').map((one) => one.arrival?.event.chat.id).slice(0, 3), ['chat-11', 'chat-10', 'chat-9']);
+    const told = await trace(store, 'native-42');
+    assert.deepEqual(told.filter((one) => one.arrival?.event.nativeId === 'native-42').map((one) => one.arrival?.event.chat.id).slice(0, 3), ['chat-11', 'chat-10', 'chat-9']);
     assert.ok(told.length <= 10);
   });
 

@@ -32,7 +32,7 @@ const thinking = ts(`
 
 const texts = async (store: Store): Promise<readonly string[]> => (await inboxRows(store)).map(({ event }) => (JSON.parse(event) as { text: string }).text);
 
-eachStore((open) => {
+eachStore((_engine, open) => {
   test('events keep their order within a chat, whoever delivers them and however long a hook thinks', async () => {
     const opened = await open();
     await using folder = await newTestFolder();
