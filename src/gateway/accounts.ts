@@ -67,7 +67,8 @@ export class Accounts implements Connections {
     return live === undefined ? undefined : { platform: live.platform, common: live.config.common };
   }
 
-  names(): readonly string[] {
+  /** Those that run, whether they are connected or not. */
+  names(): readonly AccountName[] {
     return [...this.#live.keys()];
   }
 

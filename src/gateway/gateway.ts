@@ -44,7 +44,6 @@ import { ControlLane } from './control.ts';
 import { cronRules, newCronRunner } from './cron.ts';
 import { Handoffs } from './handoff/handoffs.ts';
 import { holdAgain } from './hold.ts';
-import { beginAlone } from './hooks/begin-alone.ts';
 import { openHooks } from './hooks/open-hooks.ts';
 import { newTurnHooks } from './hooks/turn-hooks.ts';
 import type { TurnHooks } from './hooks/turn-hooks.ts';
@@ -137,7 +136,7 @@ export class Gateway {
     });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
     const childEnvironment = childEnvironmentOf(options.outside ?? {}, () => this.#settings);
-    this.#hooks = openHooks({ ...options, settings: () => this.#settings, childEnvironment, redact: (text) => options.redactor.redact(text), beginAlone: (agent, text) => beginAlone({ ...options, account: (name) => this.#accounts.find(name), accounts: () => this.#accounts.status().map(({ account }) => account) }, agent, text) });
+    this.#hooks = openHooks({ ...options, childEnvironment, settings: () => this.#settings, account: (name) => this.#accounts.find(name), accounts: () => this.#accounts.names() });
     this.#turnHooks = newTurnHooks(this.#hooks, store);
     const shared = { store, clock, log, hooks: this.#hooks, settings: () => this.#settings, account: (name: string) => this.#accounts.find(name) };
     const parts = newSharedParts({ ...shared, home: options.home, version: options.version, redact: (text) => options.redactor.redact(text), childEnvironment, owner: this.#owner });
@@ -286,7 +285,7 @@ export class Gateway {
     this.#directory = keepDirectory({ store, clock: this.#options.clock, log, directories: () => this.#accounts.directories() }, this.#stop.signal);
     this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
     // One that serves a single terminal is no gateway that has started.
-    if (config.elsewhere === undefined) this.#hooks.emit('gateway:startup', { agent_id: null, platforms: this.#accounts.status().map(({ account }) => account), version: this.#options.version });
+    if (config.elsewhere === undefined) this.#hooks.emit('gateway:startup', { agent_id: null, platforms: this.#accounts.names(), version: this.#options.version });
   }
 
   /** What was allowed for good is written down where the owner sees it. */

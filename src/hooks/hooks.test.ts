@@ -160,6 +160,17 @@ describe('hooks', { concurrency: true, skip: process.platform === 'win32' ? 'the
     assert.deepEqual(await said(), { type: 'pass', text: inbound.text });
   });
 
+  test('a decision under way is made by the hook that was asked, also when hooks are read anew meanwhile', async () => {
+    await using folder = await newTestFolder();
+    await folder.hook('slow', { events: ['message:inbound'] }, ts('export const handle = () => new Promise((resolve) => setTimeout(resolve, 500, { decision: "drop", reason: "slowly" }));'));
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const asked = running.hooks.inbound(inbound);
+    await rm(join(folder.path, 'slow'), { recursive: true });
+    await running.hooks.reload();
+    assert.equal((await asked).state.type, 'drop');
+    assert.equal((await running.hooks.inbound(inbound)).state.type, 'pass');
+  });
+
   test('stopping lets hooks hear the last event and ends those that hang', async () => {
     await using folder = await newTestFolder();
     const path = join(folder.path, 'log');

@@ -42,7 +42,8 @@ export class Hooks {
   /** Reads all hooks anew. One that was fine and is broken now stays as it was. */
   reload(): Promise<HooksReport> {
     const loading = this.#loading.then(() => this.#reload());
-    this.#loading = loading.then(() => undefined);
+    const over = (): void => undefined;
+    this.#loading = loading.then(over, over);
     return loading.then(() => this.report());
   }
 

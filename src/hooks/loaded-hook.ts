@@ -1,3 +1,4 @@
+import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Asked, Decider } from './consult.ts';
@@ -45,6 +46,7 @@ export class LoadedHook implements Observer, Decider {
   readonly #runner: HookRunner;
   readonly #queue: TellingQueue<{ readonly event: string; readonly context: unknown }>;
   readonly #stop = new AbortController();
+  readonly #asked = new Set<Promise<Asked>>();
   readonly #counts = newCounts();
   #failedInARow = 0;
   #restUntilMs = -Infinity;
@@ -76,7 +78,13 @@ export class LoadedHook implements Observer, Decider {
     this.#queue.add({ event, context });
   }
 
-  async ask(event: string, context: unknown, limitMs: number): Promise<Asked> {
+  ask(event: string, context: unknown, limitMs: number): Promise<Asked> {
+    const asked = this.#ask(event, context, limitMs).finally(() => this.#asked.delete(asked));
+    this.#asked.add(asked);
+    return asked;
+  }
+
+  async #ask(event: string, context: unknown, limitMs: number): Promise<Asked> {
     const { clock, log } = this.#deps;
     if (clock.now() < this.#restUntilMs) return { type: 'failed', problem: `it rests after ${patience} failures, the last: ${this.#counts.lastProblem ?? 'unknown'}` };
     const asked = await this.#call(event, context, { timeoutMs: Math.min(limitMs, timeoutOf(this.manifest, event)), signal: this.#stop.signal });
@@ -102,7 +110,9 @@ export class LoadedHook implements Observer, Decider {
   }
 
   async close(graceMs: number): Promise<void> {
-    await this.#queue.close(graceMs);
+    const over = new AbortController();
+    await Promise.race([Promise.all([this.#queue.close(graceMs), ...this.#asked]), slept(this.#deps.clock, graceMs, over.signal)]);
+    over.abort();
     this.#stop.abort();
     await this.#runner.close();
   }

@@ -4,6 +4,7 @@ import type { InboundEvent } from '../core/message.ts';
 import { sampleEvent } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import {
+  addDecisions,
   closeItem,
   closeTurnItems,
   countWaiting,
@@ -165,5 +166,14 @@ eachStore((_engine, open) => {
     assert.ok(((await store.read(oldestOpenMs)) ?? 0) >= 45);
     await store.write((tx) => closeItem(tx, id, 'done'));
     assert.ok(((await store.read(oldestOpenMs)) ?? Infinity) <= clock.now() - secondAtMs + 2);
+  });
+
+  test('what is decided later stands behind what was decided before', async () => {
+    const { store } = await open();
+    const ids = [await inserted(store), await inserted(store)];
+    await store.write((tx) => addDecisions(tx, [...ids, 999_999], [{ step: 'hook guard', verdict: 'passed' }]));
+    const rows = await store.read((db) => db.q.selectFrom('inbox').select('decisions').execute());
+    const expected = [{ step: 'access', verdict: 'allowed' }, { step: 'hook guard', verdict: 'passed' }];
+    assert.deepEqual(rows.map((row) => JSON.parse(row.decisions) as unknown), [expected, expected]);
   });
 });

@@ -12,6 +12,7 @@ export interface BeginAloneDeps extends HomeDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly platforms: readonly Platform[];
+  /** Those that run. */
   accounts(): readonly string[];
 }
 
