@@ -197,6 +197,30 @@ describe('several agents', { concurrency: true }, () => {
     assert.equal(asked(world, 'sim-support').length, 2);
   });
 
+  test('a conversation that is handed over to a place of another agent goes on there with its own agent', async () => {
+    await using world = await newWorld();
+    await world.configure({ platforms: { telegram: telegram(world) }, agents: { support: { model: 'sim-support' } }, routes: [{ match: { chat_id: '8' }, agent: 'support' }], approvals: { destructive_slash_confirm: false } });
+    await using inside = await startInside(world);
+    const eight = (text: string, threadId?: string): Promise<string> => world.say(text, { chatId: '8', senderId: '8', ...(threadId !== undefined && { threadId }) });
+    await eight('before');
+    await answerIn(world, '8', 're: before');
+    await world.say('the plan');
+    await answerIn(world, '7', 're: the plan');
+    await world.say('/handoff telegram:8');
+    await until(async () => (await inside.store.read((db) => db.q.selectFrom('handoffs').select('state').execute())).some(({ state }) => state === 'completed'), 'the handoff to end');
+    const topic = world.telegram.visible('8').at(-1)?.threadId ?? assert.fail('the report stands in a topic');
+    await eight('go on', topic);
+    await answerIn(world, '8', 're: go on');
+    const last = world.model.requests.at(-1) ?? assert.fail();
+    assert.equal(last.body['model'], 'sim-1');
+    assert.ok(saidIn(last).includes('the plan') && !saidIn(last).includes('before'));
+    await eight('/new', topic);
+    await until(() => world.shown('8').some((text) => text.includes('New conversation')), 'the answer to /new');
+    await eight('fresh', topic);
+    await answerIn(world, '8', 're: fresh');
+    assert.equal(world.model.requests.at(-1)?.body['model'], 'sim-support', 'the next one is of the agent that the route names');
+  });
+
   describe('routes', { concurrency: true }, () => {
     const countOf = (outside: Outside, word: string): number => outside.output().split(word).length - 1;
     const reload = async (world: World, outside: Outside, changes: Json): Promise<void> => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -146,4 +146,19 @@ test('config check reports routes that never decide and refuses those that lead 
   assert.match(checked, /routes\[2\] has an empty match/);
   await put('config.yaml', 'agents: { a: {}, b: { home_dir: profiles/a } }\nroutes: [{ match: { chat_id: 1 }, agent: c }]\n');
   await assert.rejects(hermes('config', 'check'), refusal(/has 2 problems/));
+});
+
+test('doctor names agents without a key, files that others can read, and limits that cannot be kept', { skip: process.platform === 'win32' ? 'no modes' : false }, async () => {
+  await put('config.yaml', 'model: { provider: openai, default: gpt-5-mini }\nagents:\n  a: { api_key_env: A_KEY }\n  b: { model: nobody-knows-1, daily_spend_usd: 1 }\n  c: { daily_spend_usd: 1 }\n');
+  await put('profiles/b/.env', 'B_KEY=1\n');
+  await chmod(join(home, 'profiles/b/.env'), 0o644);
+  let out = '';
+  const write = (text: string): void => void (out += text);
+  await assert.rejects(program({ env: { HERMES_HOME: home }, version: 'test', write, writeError: write }).parseAsync(['node', 'hermes', 'doctor', '--offline', '--json']));
+  const { findings } = JSON.parse(out) as { readonly findings: readonly { readonly area: string; readonly level: string; readonly text: string; readonly fix: string }[] };
+  const told = findings.filter(({ area }) => area === 'agents').map(({ level, text }) => `${level}: ${text}`).join('\n');
+  assert.match(told, /warning: a has no key: A_KEY is not set/);
+  assert.match(told, /error: .*profiles\/b\/\.env holds secrets and can be read by other users/);
+  assert.match(told, /warning: b has a limit of what it may spend, but nobody knows what nobody-knows-1 costs/);
+  assert.ok(!told.includes('c has a limit'));
 });

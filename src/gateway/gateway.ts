@@ -19,6 +19,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Redactor } from '../lib/redact.ts';
 import type { Adapter, Platform, Webhook } from '../platforms/contract.ts';
+import { routedAgent } from '../routing/select-agent.ts';
 import type { BeginPolicy } from '../sessions/begin.ts';
 import { Conversations } from '../sessions/lanes.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
@@ -176,6 +177,7 @@ export class Gateway {
       platforms: () => options.platforms,
       adapter: (account) => this.#accounts.adapter(account),
       sharing: () => this.#sharing(),
+      agentAt: (account, chat) => routedAgent(this.#settings, { account, chat, sender: { id: chat.type === 'dm' ? chat.id : '', isBot: false } }).id,
     });
     this.#dispatcher = new Dispatcher({
       store,

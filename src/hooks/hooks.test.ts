@@ -42,6 +42,7 @@ describe('hooks', { concurrency: true, skip: process.platform === 'win32' ? 'the
     await using running = await startHooks(() => [{ path: folder.path }]);
     assert.deepEqual((await running.hooks.inbound({ ...inbound, text: 'a forbidden word' })).state, { type: 'drop', by: 'guard', reason: 'a forbidden word', message: undefined });
     assert.deepEqual((await running.hooks.inbound(inbound)).state, { type: 'pass', text: 'clean' });
+    assert.deepEqual(running.lines.filter((line) => line.includes('"hook.decided"')).map((line) => /dropped|replaced/.exec(line)?.[0]), ['dropped', 'replaced'], 'the log says what was decided');
   });
 
   test('a Python module of the original works as it is, asynchronous or not', { skip: hasPython() ? false : 'python3 is not here' }, async () => {

@@ -103,8 +103,12 @@ export class Hooks {
     return consulted;
   }
 
-  #consult<State, Answer extends object>(matter: Matter<State, Answer>, context: { readonly agent_id: string }): Promise<Consulted<State>> {
-    return consult(decidersOf(this.#set, matter.event, context.agent_id), matter, this.#deps.clock);
+  async #consult<State, Answer extends object>(matter: Matter<State, Answer>, context: { readonly agent_id: string }): Promise<Consulted<State>> {
+    const { clock, log } = this.#deps;
+    const consulted = await consult(decidersOf(this.#set, matter.event, context.agent_id), matter, clock);
+    const { by, decisions } = consulted;
+    if (decisions.length > 0) log[by === null ? 'debug' : 'info']({ event: matter.event, agent: context.agent_id, decided_by: by, decisions: decisions.map(({ step, verdict }) => `${step}: ${verdict}`) }, 'hook.decided');
+    return consulted;
   }
 
   #source(): string {

@@ -67,7 +67,7 @@ class EditorSessions {
   async #add(chat: string, client: AgentContext, how: { readonly after: number; readonly folder?: string }): Promise<void> {
     const oldest = this.#open.size >= mostSessions ? this.#open.keys().next().value : undefined;
     if (oldest !== undefined) await this.close(oldest);
-    const session = new EditorSession({ core: this.#core, window: { account: this.#core.account, chat }, client, clock: systemClock, log: this.#log, ...how });
+    const session = new EditorSession({ core: this.#core, window: windowAt(this.#core.config.sections, this.#core.account, chat), client, clock: systemClock, log: this.#log, ...how });
     this.#open.set(chat, session);
     await session.ready;
   }

@@ -42,7 +42,7 @@ const farewell = (chat: InteractiveChat | PlainChat, core: Core): string | undef
 export const runChat = async (terminal: Terminal, run: ChatRun): Promise<void> => {
   const core = await Core.open(terminal);
   try {
-    const opened = await openWindow(core.store, core.account, run.wish);
+    const opened = await openWindow(core.store, { account: core.account, routing: core.config.sections }, run.wish);
     const chat = await openFront(terminal, core, opened, run);
     if (process.stdin.isTTY) chat.print({ type: 'notice', text: greeting(terminal, core) });
     if (run.wish.continue === true && opened.session === undefined) chat.print({ type: 'notice', text: 'There is no earlier conversation; this is a new one.' });

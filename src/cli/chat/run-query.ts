@@ -29,7 +29,7 @@ export const runQuery = async (terminal: Terminal, run: QueryRun): Promise<Query
   const stop = (): void => stopping.abort();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop);
   try {
-    const { window } = await openWindow(core.store, core.account, run.wish);
+    const { window } = await openWindow(core.store, { account: core.account, routing: core.config.sections }, run.wish);
     const onProgress: Parameters<typeof askOnce>[0]['onProgress'] = (item) => {
       if (process.stderr.isTTY && (item.type === 'tool' || item.type === 'notice')) terminal.writeError(`${printedLines(item, { columns: process.stderr.columns, colored: false }).map((each) => paintLine(each, false)).join('\n')}\n`);
     };

@@ -1,4 +1,6 @@
 import { sessionKey } from '../../core/session-key.ts';
+import type { Routing } from '../../routing/options.ts';
+import { routedAgent } from '../../routing/select-agent.ts';
 import { accountData } from '../../store/account-data.ts';
 import { mostMessages } from '../../sessions/load-context.ts';
 import { contextSize } from '../../store/context-size.ts';
@@ -14,7 +16,12 @@ import { unfinishedTurn } from '../../store/turns.ts';
 export interface Window {
   readonly account: string;
   readonly chat: string;
+  /** Who answers there by the routes; the main agent when left out. */
+  readonly agent?: string;
 }
+
+/** The window of a chat, with who answers there. */
+export const windowAt = (routing: Routing, account: string, chat: string): Window => ({ account, chat, agent: routedAgent(routing, { account, chat: { id: chat, type: 'dm' }, sender: { id: 'owner', isBot: false } }).id });
 
 /** What the store says about a window. It is the truth whatever the connection to the gateway does. */
 export interface Situation {
@@ -30,7 +37,7 @@ export interface Situation {
   readonly lastEntry: number;
 }
 
-export const keyOf = ({ account, chat }: Window): string => sessionKey({ account, chat: { id: chat, type: 'dm' } });
+export const keyOf = ({ account, chat, agent }: Window): string => sessionKey({ account, chat: { id: chat, type: 'dm' }, ...(agent !== undefined && { agent }) });
 
 const tokensPerMessage = 10;
 const bytesPerToken = 4;

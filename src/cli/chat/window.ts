@@ -3,7 +3,8 @@ import { ConfigError } from '../../core/errors.ts';
 import { bindSession, bindingsOf, listSessions, reopenSession, resolveSessions } from '../../store/sessions.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
-import { keyOf } from './situation.ts';
+import type { Routing } from '../../routing/options.ts';
+import { keyOf, windowAt } from './situation.ts';
 import type { Window } from './situation.ts';
 
 export interface WindowWish {
@@ -19,9 +20,14 @@ export interface OpenedWindow {
   readonly session?: Session;
 }
 
+export interface WindowPlace {
+  readonly account: string;
+  readonly routing: Routing;
+}
+
 const lately = 20;
 
-const newWindow = (account: string): Window => ({ account, chat: randomBytes(5).toString('hex') });
+const newChat = (): string => randomBytes(5).toString('hex');
 
 const find = async (store: Store, account: string, wish: WindowWish): Promise<Session | undefined> => {
   const { resume } = wish;
@@ -38,10 +44,12 @@ const find = async (store: Store, account: string, wish: WindowWish): Promise<Se
 };
 
 /** The window in which a conversation already is, or a new one that continues it. */
-const windowOf = async (store: Store, account: string, session: Session): Promise<Window> => {
+const windowOf = async (store: Store, at: WindowPlace, session: Session): Promise<Window> => {
+  const { account } = at;
   const bound = (await store.read((db) => bindingsOf(db, session.id))).find(({ target }) => target.account === account);
-  if (bound !== undefined) return { account, chat: bound.target.chatId };
-  const window = newWindow(account);
+  const window = windowAt(at.routing, account, bound?.target.chatId ?? newChat());
+  // A route that was changed since would lead what is said there to somebody else.
+  if (bound?.sessionKey === keyOf(window)) return window;
   await store.write(async (tx) => {
     await reopenSession(tx, session.id);
     await bindSession(tx, { sessionKey: keyOf(window), sessionId: session.id, target: { account, chatId: window.chat, chatType: 'dm' } });
@@ -50,7 +58,7 @@ const windowOf = async (store: Store, account: string, session: Session): Promis
 };
 
 /** A new window, or the one that was asked for. */
-export const openWindow = async (store: Store, account: string, wish: WindowWish): Promise<OpenedWindow> => {
-  const session = await find(store, account, wish);
-  return session === undefined ? { window: newWindow(account) } : { window: await windowOf(store, account, session), session };
+export const openWindow = async (store: Store, at: WindowPlace, wish: WindowWish): Promise<OpenedWindow> => {
+  const session = await find(store, at.account, wish);
+  return session === undefined ? { window: windowAt(at.routing, at.account, newChat()) } : { window: await windowOf(store, at, session), session };
 };

@@ -20,6 +20,8 @@ export interface MoveDeps extends DestinationDeps {
   readonly log: Logger;
   adapter(account: string): Adapter | undefined;
   sharing(): SessionSharing;
+  /** Who answers what is said in a chat, as far as the chat alone tells. */
+  agentAt(account: string, chat: Chat): string;
 }
 
 export interface Claim {
@@ -56,18 +58,19 @@ const openThread = async (deps: MoveDeps, home: Target, session: Session): Promi
   }
 };
 
-const chatOf = (target: Target): Chat => ({
+/** A thread may be a chat of its own, which belongs to the one it was opened in. */
+const chatOf = (target: Target, home: Target): Chat => ({
   id: target.chatId,
   type: target.chatType,
+  ...(target.chatId !== home.chatId && { parentId: home.chatId }),
   ...(target.threadId !== undefined && { threadId: target.threadId }),
   ...(target.scopeId !== undefined && { scopeId: target.scopeId }),
 });
 
-/** The key of a place whose conversation does not depend on who speaks. */
-const sharedKey = (deps: MoveDeps, platform: Platform, session: Session, target: Target): string | undefined => {
-  const chat = chatOf(target);
+/** The key under which messages will come in at a place whose conversation does not depend on who speaks. It may name another agent than the conversation has, which keeps its own. */
+const sharedKey = (deps: MoveDeps, platform: Platform, account: string, chat: Chat): string | undefined => {
   if (chat.type !== 'dm' && !isShared(chat, deps.sharing())) return undefined;
-  return sessionKey({ agent: session.agent, account: target.account, chat }, { ...deps.sharing(), ...(platform.scopeInKey === true && { scopeInKey: true }), ...(platform.canonicalId !== undefined && { canonicalId: (id: string) => platform.canonicalId?.(id) ?? id }) });
+  return sessionKey({ agent: deps.agentAt(account, chat), account, chat }, { ...deps.sharing(), ...(platform.scopeInKey === true && { scopeInKey: true }), ...(platform.canonicalId !== undefined && { canonicalId: (id: string) => platform.canonicalId?.(id) ?? id }) });
 };
 
 const noticeText = (session: Session, from: string): string =>
@@ -106,7 +109,7 @@ export const moveConversation = async (deps: MoveDeps, handoff: PendingHandoff, 
   if (platform === undefined || deps.adapter(home.account) === undefined) throw new HandoffRefused(`platform '${home.account}' is not active in this gateway`);
   const thread = await openThread(deps, home, session);
   const target = thread ?? home;
-  const key = sharedKey(deps, platform, session, target);
+  const key = sharedKey(deps, platform, target.account, chatOf(target, home));
   const noticeId = `handoff:${session.id}:${clock.now()}`;
   const from = deps.account(session.account)?.platform.label ?? session.account;
   return store.write(async (tx) => {

@@ -24,7 +24,8 @@ test('the client scenarios of the MCP conformance suite pass, but for two with a
     const command = `${process.execPath} ${conformanceClient}`;
     const examine = async (args: readonly string[]): Promise<string> => {
       const run = promisify(execFile)(process.execPath, [judge, 'client', '--command', command, '--timeout', '60000', '-o', join(folder, 'results'), ...args], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
-      return (await run.catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }))).stdout;
+      const { stdout, stderr } = await run.catch((error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? '', stderr: error.stderr ?? '' }));
+      return `${stdout}\n${stderr}`;
     };
     const stdout = await examine(['--suite', 'all', '--expected-failures', baseline]);
     const outcome = (sign: string): string[] => stdout.split('\n').filter((line) => line.startsWith(`${sign} `)).map((line) => line.slice(2).split(': ')[0] ?? '');
