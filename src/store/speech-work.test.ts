@@ -46,9 +46,9 @@ eachStore((_engine, open) => {
     const { store, pass } = await open();
     await register(store, 'slow', 'b');
     await plan(store, 1);
-    await claim(store, 'slow', ['telegram'], 100);
+    await claim(store, 'slow', ['telegram'], 1000);
     assert.equal(await claim(store, 'b'), undefined);
-    await pass(150);
+    await pass(1100);
     assert.equal((await claim(store, 'b', ['telegram'], 60_000))?.attempts, 2);
     await store.write((tx) => releaseSpeech(tx, 'b'));
     assert.equal((await claim(store, 'nobody', ['telegram'], 60_000))?.attempts, 2, 'what was given back is no attempt');
