@@ -11,6 +11,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { newRedactor } from '../../lib/redact.ts';
 import { accountData } from '../../store/account-data.ts';
 import { Core } from '../chat/core.ts';
+import { windowAt } from '../chat/situation.ts';
 import type { Terminal } from '../environment.ts';
 import { EditorSession } from './editor-session.ts';
 

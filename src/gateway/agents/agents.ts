@@ -15,7 +15,7 @@ export interface AgentsDeps extends Omit<RuntimeDeps, 'id' | 'variables'> {
   settings(): GatewaySettings;
 }
 
-/** The agents of this gateway. Each is opened when it has its first turn; none can reach what belongs to another. */
+/** The agents of this gateway. None can reach what belongs to another. */
 export class Agents {
   readonly #deps: AgentsDeps;
   readonly #open = new Map<string, Promise<AgentRuntime>>();
@@ -23,6 +23,7 @@ export class Agents {
   /** Of agents that have moved; a turn may still run in one. */
   readonly #retired: AgentRuntime[] = [];
   readonly #variables = new Map<string, OwnVariables>();
+  #early: Promise<unknown> = Promise.resolve();
 
   constructor(deps: AgentsDeps) {
     this.#deps = deps;
@@ -33,6 +34,7 @@ export class Agents {
     await this.#deps.shared.start();
     // Opened at once, so that a terminal that cannot work is said at the start and not in a conversation.
     await this.get(mainAgent);
+    this.#openOthers();
   }
 
   /** The settings have changed; agents take over what concerns them with their next turn. */
@@ -40,10 +42,13 @@ export class Agents {
     await this.#learnSecrets();
     for (const [id, runtime] of this.#ready) if (runtime.agentHome !== this.#homeOf(id)) this.#retire(id, runtime);
     await this.#deps.shared.configure();
+    this.#openOthers();
   }
 
   async stop(): Promise<void> {
-    for (const opening of this.#open.values()) await (await opening).stop();
+    await this.#early;
+    // One that cannot be opened has said so.
+    for (const opening of await Promise.allSettled(this.#open.values())) if (opening.status === 'fulfilled') await opening.value.stop();
     for (const runtime of this.#retired) await runtime.stop();
     await this.#deps.shared.stop();
   }
@@ -74,6 +79,11 @@ export class Agents {
   /** Those that have been opened. */
   opened(): readonly AgentRuntime[] {
     return [...this.#ready.values()];
+  }
+
+  /** Commands need what an agent has before it has had a turn. Nobody waits for it, and whoever fails is tried again with its first turn. */
+  #openOthers(): void {
+    this.#early = Promise.allSettled([this.#early, ...agentIds(this.#deps.settings()).map((id) => this.get(id))]);
   }
 
   #homeOf(id: string): string {
