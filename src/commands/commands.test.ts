@@ -13,7 +13,7 @@ import { findHome } from '../store/homes.ts';
 import { waitingItems } from '../store/inbox.ts';
 import { turnLane } from '../store/lanes.ts';
 import { takeRestartMarks } from '../store/restart-marks.ts';
-import { boundSession, createSession, findSession, setTitle } from '../store/sessions.ts';
+import { addTurnTotals, boundSession, createSession, findSession, setTitle } from '../store/sessions.ts';
 import type { SessionSettings } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { appendMessage } from '../store/transcripts.ts';
@@ -47,6 +47,17 @@ const earlier = (store: Store, conversation: { id: string; userId?: string; titl
   });
 
 eachStore((_engine, open) => {
+  test('/usage says what a conversation has cost, as far as that is known', async () => {
+    const { store } = await open();
+    await begin(store);
+    assert.match(await give(store, '/usage'), /\*\*Cost\*\* unknown/);
+    const add = (usd: number, status: 'actual' | 'estimated'): Promise<void> => store.write((tx) => addTurnTotals(tx, 's1', { usage: { ...noUsage, inputTokens: 5, cost: { usd, status } }, model: 'm' }));
+    await add(0.25, 'actual');
+    assert.match(await give(store, '/usage'), /\*\*Cost\*\* \$0\.25\n/);
+    await add(0.5, 'estimated');
+    assert.match(await give(store, '/usage'), /\*\*Cost\*\* ~\$0\.75\n/);
+  });
+
   test('/sessions numbers earlier conversations, and /resume takes the number that was seen', async () => {
     const { store, pass } = await open();
     assert.equal(await begin(store).then(() => give(store, '/sessions')), 'There is no earlier conversation of yours.');

@@ -5,7 +5,7 @@ import { openSendable } from '../../delivery/sendable-files.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Platform } from '../../platforms/contract.ts';
-import { foldersOfSession } from './closed-folders.ts';
+import { foldersOfSession, homesOfOthers } from './closed-folders.ts';
 import type { AgentPlace } from './closed-folders.ts';
 
 /** What the gateway knows of the ways out. */
@@ -34,7 +34,7 @@ export const outgoingOfAgent = (deps: OutgoingDeps): PrepareOutgoing => {
   return (text, { account, sessionId }, signal) => {
     const { files, store } = deps.settings();
     const roots = [deps.workspace(), ...files.roots, ...files.read_roots, ...(sessionId === undefined ? [] : foldersOfSession(deps, sessionId))];
-    const open = (path: string) => openSendable(path, { home, agentHome, userHome, workdir: deps.workdir(sessionId), roots });
+    const open = (path: string) => openSendable(path, { home, agentHome, userHome, workdir: deps.workdir(sessionId), roots, otherHomes: homesOfOthers(deps) });
     return prepareText(text, account, { deps: { clock, log, mediaFolder, maxBytes: store.media_max_mb * 1024 * 1024, open, fetchImage, sendsFiles: (name) => ways.sendsFiles(name), platform: (name) => ways.platform(name) }, signal });
   };
 };
