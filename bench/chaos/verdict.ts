@@ -45,14 +45,26 @@ export interface Story {
 
 const keyOf = (account: string, nativeId: string): string => `${account} ${nativeId}`;
 
+/** A message that was interrupted is answered by a later turn: that turn's deliveries belong to its story as well. */
+const turnsAnswering = (stored: Stored): ReadonlyMap<string, readonly number[]> => {
+  const turns = new Map<string, number[]>();
+  for (const { role, content, turnId } of stored.rows) {
+    if (role !== 'assistant' || turnId === null) continue;
+    for (const id of coveredIn(content)) turns.set(id, [...(turns.get(id) ?? []), turnId]);
+  }
+  return turns;
+};
+
 export const tellStories = (world: World, stored: Stored): ReadonlyMap<string, Story> => {
   const items = new Map(stored.items.map((item) => [keyOf(item.account, item.nativeId), item]));
   const byTurn = Map.groupBy(stored.deliveries, ({ turnId }) => turnId);
   const byInbox = Map.groupBy(stored.deliveries, ({ inboxId }) => inboxId);
+  const answering = turnsAnswering(stored);
   return new Map(
     world.said.map((said) => {
       const item = items.get(keyOf(said.place.account, said.nativeId));
-      const deliveries = item === undefined ? [] : [...(item.turnId === null ? [] : (byTurn.get(item.turnId) ?? [])), ...(byInbox.get(item.id) ?? [])];
+      const turnIds = new Set([...(item === undefined || item.turnId === null ? [] : [item.turnId]), ...(answering.get(said.id) ?? [])]);
+      const deliveries = [...[...turnIds].flatMap((id) => byTurn.get(id) ?? []), ...(item === undefined ? [] : (byInbox.get(item.id) ?? []))];
       return [said.id, { said, item, deliveries }];
     }),
   );
