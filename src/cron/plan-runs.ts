@@ -1,5 +1,5 @@
 import type { CronJob, MissedPolicy } from '../store/cron-jobs.ts';
-import type { CronRunCause } from '../store/schema.ts';
+import type { CronRunCause } from '../store/schema/reach-rows.ts';
 import { countedMost, dueSlots, graceMs } from './slots.ts';
 
 export interface PlannedRuns {

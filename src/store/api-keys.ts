@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import { prepared } from './prepared.ts';
-import type { ApiKeyRow } from './schema.ts';
+import type { ApiKeyRow } from './schema/api-rows.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

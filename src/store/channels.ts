@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ChatType, InboundEvent, Target } from '../core/message.ts';
 import { turnLane } from './lanes.ts';
-import type { ChannelRow } from './schema.ts';
+import type { ChannelRow } from './schema/reach-rows.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { prepared } from './prepared.ts';
-import type { CompressionRow } from './schema.ts';
+import type { CompressionRow } from './schema/agent-rows.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Target } from '../core/message.ts';
-import type { CronJobRow, CronJobState } from './schema.ts';
+import type { CronJobRow, CronJobState } from './schema/reach-rows.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** When a job is due. Times of day are meant in the job's zone. */

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Target } from '../core/message.ts';
 import { enqueueLane } from './lanes.ts';
-import type { CronRunCause, CronRunRow, CronRunState, OutboxState } from './schema.ts';
+import type { CronRunCause, CronRunRow, CronRunState } from './schema/reach-rows.ts';
+import type { OutboxState } from './schema/conversation-rows.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** Where the result of a run goes, decided when it begins. */

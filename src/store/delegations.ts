@@ -1,5 +1,5 @@
 import type { Usage } from '../core/transcript.ts';
-import type { DelegationRow, DelegationState } from './schema.ts';
+import type { DelegationRow, DelegationState } from './schema/agent-rows.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

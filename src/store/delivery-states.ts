@@ -1,4 +1,4 @@
-import type { OutboxState } from './schema.ts';
+import type { OutboxState } from './schema/conversation-rows.ts';
 import type { Reading } from './store.ts';
 
 /** How far a delivery is. */

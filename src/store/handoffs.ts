@@ -1,6 +1,6 @@
 import { StoreError } from '../core/errors.ts';
 import type { Target } from '../core/message.ts';
-import type { HandoffRow } from './schema.ts';
+import type { HandoffRow } from './schema/reach-rows.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

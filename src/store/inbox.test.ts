@@ -22,7 +22,7 @@ import {
   waitingItems,
   withdrawWaiting,
 } from './inbox.ts';
-import type { InboxClass } from './schema.ts';
+import type { InboxClass } from './schema/conversation-rows.ts';
 import type { Store } from './store.ts';
 
 const lane = 'turn:s1';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EventKind, InboundEvent } from '../core/message.ts';
 import { prepared } from './prepared.ts';
-import type { InboxClass, InboxRow, InboxState } from './schema.ts';
+import type { InboxClass, InboxRow, InboxState } from './schema/conversation-rows.ts';
 import { steadyLimit } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

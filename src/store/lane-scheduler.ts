@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { readyLanes } from './lanes.ts';
 import type { ReadyLane } from './lanes.ts';
-import type { LaneKind } from './schema.ts';
+import type { LaneKind } from './schema/conversation-rows.ts';
 import type { Reading, Store } from './store.ts';
 
 export interface LaneSchedulerOptions {

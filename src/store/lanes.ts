@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { prepared } from './prepared.ts';
-import type { LaneKind } from './schema.ts';
+import type { LaneKind } from './schema/conversation-rows.ts';
 import { inMs, startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { MemoryProposalRow } from './schema.ts';
+import type { MemoryProposalRow } from './schema/agent-rows.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** A change of the agent's memory that waits for a person's yes. */

@@ -205,7 +205,13 @@ const fifth: Migration = {
   ],
 };
 
-const migrations: readonly Migration[] = [first, second, third, fourth, fifth];
+/** Further platforms, runs of the API, and operations. */
+const sixth: Migration = {
+  version: 6,
+  statements: () => [],
+};
+
+const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { OutboundMessage } from '../core/message.ts';
 import { enqueueLane, outLane } from './lanes.ts';
 import { prepared } from './prepared.ts';
-import type { OutboxState } from './schema.ts';
+import type { OutboxState } from './schema/conversation-rows.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** What a delivery does. `finishes` names a live preview that gets its final text; when that message is gone, it is sent anew. */

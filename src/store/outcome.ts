@@ -1,6 +1,6 @@
 import type { EventKind } from '../core/message.ts';
 import type { ExitReason } from '../core/turn.ts';
-import type { InboxState } from './schema.ts';
+import type { InboxState } from './schema/conversation-rows.ts';
 import type { Reading } from './store.ts';
 
 /** What became of one event, so far. */

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { ProcessRow, ProcessState } from './schema.ts';
+import type { ProcessRow, ProcessState } from './schema/agent-rows.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** A program that runs in the background of a conversation. */

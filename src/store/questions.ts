@@ -3,7 +3,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Target } from '../core/message.ts';
 import type { Question } from '../core/question.ts';
 import { prepared } from './prepared.ts';
-import type { QuestionRow } from './schema.ts';
+import type { QuestionRow } from './schema/agent-rows.ts';
 import { inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

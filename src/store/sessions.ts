@@ -4,7 +4,7 @@ import type { ChatType, Target } from '../core/message.ts';
 import type { ReasoningEffort } from '../core/reasoning-effort.ts';
 import type { Usage } from '../core/transcript.ts';
 import { prepared } from './prepared.ts';
-import type { CostStatus, SessionRow } from './schema.ts';
+import type { CostStatus, SessionRow } from './schema/conversation-rows.ts';
 import { noteSessionEnd } from './session-ends.ts';
 import { startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';

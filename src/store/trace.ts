@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { InboundEvent, Target } from '../core/message.ts';
 import type { Decision } from './inbox.ts';
 import type { Attempt } from './outbox.ts';
-import type { InboxRow, InboxState, OutboxRow, OutboxState, TurnRow, TurnState } from './schema.ts';
+import type { InboxRow, InboxState, OutboxRow, OutboxState, TurnRow, TurnState } from './schema/conversation-rows.ts';
 import type { Reading } from './store.ts';
 
 export interface TracedArrival {

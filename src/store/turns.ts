@@ -4,7 +4,7 @@ import type { Target } from '../core/message.ts';
 import type { Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { prepared } from './prepared.ts';
-import type { CostStatus } from './schema.ts';
+import type { CostStatus } from './schema/conversation-rows.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** A message that shows the answer while it grows; the final text takes its place. */
