@@ -52,8 +52,10 @@ const compare = async (worlds: { gateway: World; bare: World }, load: Load, roun
   const gateway: LoadResult[] = [];
   const bare: LoadResult[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(await talk(worlds.bare.telegram, load));
-    gateway.push(await talk(worlds.gateway.telegram, load));
+    // The model is sent the whole conversation, which a bot without storage does not have: each round begins new ones.
+    const fresh = { ...load, firstChat: load.chats * 1000 + round * load.chats };
+    bare.push(await talk(worlds.bare.telegram, fresh));
+    gateway.push(await talk(worlds.gateway.telegram, fresh));
   }
   const pairs = gateway.map((result, i) => ({ gateway: speedOf([result]), bare: speedOf(bare.slice(i, i + 1)) }));
   const ratio = (of: (speed: Speed) => number): number => median(pairs.map((pair) => of(pair.gateway) / of(pair.bare)));

@@ -4,6 +4,8 @@ export interface Load {
   readonly chats: number;
   /** In each chat. */
   readonly messages: number;
+  /** The number of the first chat; others than before are conversations without a past. */
+  readonly firstChat?: number;
 }
 
 export interface LoadResult {
@@ -13,7 +15,7 @@ export interface LoadResult {
 }
 
 const patienceMs = 60_000;
-const firstChat = 1000;
+const usualChat = 1000;
 
 interface Waiting {
   readonly text: string;
@@ -63,7 +65,7 @@ export const talk = async (telegram: TelegramSimulator, load: Load): Promise<Loa
   };
 
   const startedMs = performance.now();
-  await Promise.all(Array.from({ length: load.chats }, (_, i) => person(String(firstChat + i))));
+  await Promise.all(Array.from({ length: load.chats }, (_, i) => person(String((load.firstChat ?? usualChat) + i))));
   const elapsedMs = performance.now() - startedMs;
   if (strays.length > 0) throw new Error(`${strays.length} messages that nobody waited for, the first in ${strays[0]}`);
   return { latenciesMs, elapsedMs };

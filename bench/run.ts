@@ -18,7 +18,7 @@ interface Plan {
 }
 
 const full: Plan = {
-  latency: { loads: [{ chats: 1, messages: 400 }, { chats: 50, messages: 40 }], rounds: 5, warmUp: { chats: 50, messages: 20 } },
+  latency: { loads: [{ chats: 1, messages: 150 }, { chats: 50, messages: 40 }], rounds: 5, warmUp: { chats: 50, messages: 20 } },
   startTimes: 7,
   memory: { chats: 50, after: [1000, 5000, 10_000], restMs: 15_000 },
   context: { messages: [100, 100_000], times: 500 },

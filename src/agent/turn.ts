@@ -86,7 +86,7 @@ const outputLimit = (turn: Turn, continued: number): number | undefined => {
 const toolsFor = ({ deps, input }: Turn, how: { readonly first: boolean; readonly withTools: boolean }): Pick<ModelRequest, 'tools' | 'toolChoice'> => {
   const { clientTools = [], toolChoice } = input;
   const theirs = new Set(clientTools.map(({ name }) => name));
-  const tools = [...deps.tools.definitions.filter(({ name }) => !theirs.has(name)), ...clientTools];
+  const tools = theirs.size === 0 ? deps.tools.definitions : [...deps.tools.definitions.filter(({ name }) => !theirs.has(name)), ...clientTools];
   if (!how.withTools) return { tools, toolChoice: 'none' };
   if (!how.first || toolChoice === undefined) return { tools };
   return { tools: toolChoice === 'none' ? tools : clientTools, toolChoice };

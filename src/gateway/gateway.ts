@@ -202,7 +202,7 @@ export class Gateway {
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
       attachments: media.attachments,
-      prepare: async (begun, text, signal) => (await this.#agents.get(begun.session.agent)).prepare(text, { account: begun.turn.target.account, sessionId: begun.session.id }, signal),
+      prepare: async (begun, text, signal) => (this.#agents.peek(begun.session.agent) ?? (await this.#agents.get(begun.session.agent))).prepare(text, { account: begun.turn.target.account, sessionId: begun.session.id }, signal),
       answering: newAnswering({ store, agents: this.#agents, apiCall: (begun) => wishesOfCall(store, begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
       onEvent: (begun, event) => {

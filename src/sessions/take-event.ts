@@ -59,10 +59,11 @@ export const newProgress = (parts: TurnParts, begun: BegunTurn, halt: AbortSigna
 export const steering = async (parts: TurnParts, begun: BegunTurn, progress: Progress): Promise<readonly string[]> => {
   const { lane } = begun.claim;
   const groups = await parts.store.read(async (db) => {
-    const session = await findSession(db, begun.session.id);
+    const waiting = await waitingItems(db, lane, mostSteered);
+    const session = waiting.length === 0 ? undefined : await findSession(db, begun.session.id);
     if (session === undefined || (await heldLane(db, lane)).holdMs > 0) return [];
     const steers = parts.policy.busyMode(session) === 'steer';
-    return groupItems((await waitingItems(db, lane, mostSteered)).filter(({ event }) => steers || event.steers === true));
+    return groupItems(waiting.filter(({ event }) => steers || event.steers === true));
   });
   const fits = ({ event }: InboxItem): boolean => event.media.length === 0 && isAnsweredAt(begun.turn.target, event);
   const end = groups.findIndex((group) => !group.every(fits));

@@ -95,16 +95,26 @@ const settings = (request: ModelRequest, { quirks, conceded, effort }: WireConte
   };
 };
 
+const writtenTools = new WeakMap<ModelRequest['tools'], string>();
+
+/** An agent's tools stay the same list from call to call, and are most of a short request. */
+const wireTools = (tools: ModelRequest['tools']): string => {
+  const known = writtenTools.get(tools);
+  if (known !== undefined) return known;
+  const written = JSON.stringify(tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })));
+  writtenTools.set(tools, written);
+  return written;
+};
+
 /** The JSON body of a chat completion. What changes from call to call stands behind what does not. */
 export const chatRequest = (request: ModelRequest, context: WireContext): WireRequest => {
   const messages = alternate(request.messages).map((row) => wireMessage(row, context));
   const system: WireMessage[] = request.system === '' ? [] : [{ role: 'system', content: request.system.toWellFormed() }];
-  const body = JSON.stringify({
-    model: request.model,
-    ...(request.tools.length > 0 && { tools: request.tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }),
+  const tools = request.tools.length > 0 ? `"tools":${wireTools(request.tools)},` : '';
+  const rest = JSON.stringify({
     messages: [...system, ...messages],
     ...(request.tools.length > 0 && request.toolChoice !== undefined && { tool_choice: typeof request.toolChoice === 'string' ? request.toolChoice : { type: 'function', function: request.toolChoice } }),
     ...settings(request, context),
   });
-  return { body };
+  return { body: `{"model":${JSON.stringify(request.model)},${tools}${rest.slice(1)}` };
 };

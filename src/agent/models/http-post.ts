@@ -61,9 +61,11 @@ const headersOf = (response: IncomingMessage): Headers => {
  */
 export const post = (url: URL, options: PostOptions): Promise<Posted> =>
   new Promise((resolve, reject) => {
-    const { body, signal } = options;
+    const { signal } = options;
+    // Encoded once: a string would be gone through for its length, and again when it is written.
+    const body = Buffer.from(options.body);
     signal.throwIfAborted();
-    const headers = { ...Object.fromEntries(options.headers), 'content-length': String(Buffer.byteLength(body)) };
+    const headers = { ...Object.fromEntries(options.headers), 'content-length': String(body.byteLength) };
     const outgoing = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method: 'POST', headers }, (response) => {
       const status = response.statusCode ?? 0;
       resolve({ status, ok: status >= 200 && status < 300, headers: headersOf(response), body: streamOf(decoded(response)) });
