@@ -12,8 +12,8 @@ export interface ModelServer extends AsyncDisposable {
   readonly baseUrl: string;
 }
 
-/** Writes the answer to one chat completion. */
-export type Answer = (messages: readonly ModelMessage[], response: ServerResponse) => void | Promise<void>;
+/** Writes the answer to one chat completion; streamed, unless the call does not want that. */
+export type Answer = (messages: readonly ModelMessage[], response: ServerResponse, wants: { readonly stream: boolean }) => void | Promise<void>;
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
@@ -28,12 +28,21 @@ export const wordEvent = (content: string): string => chunk({ content });
 export const toolEvent = (call: { readonly id: string; readonly name: string; readonly arguments: string }): string =>
   chunk({ tool_calls: [{ index: 0, id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } }] });
 
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
 export const endEvents = (finishReason: 'stop' | 'tool_calls'): string =>
-  `${chunk({}, finishReason)}${event({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } })}data: [DONE]\n\n`;
+  `${chunk({}, finishReason)}${event({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [], usage })}data: [DONE]\n\n`;
+
+const whole = (content: string): string =>
+  JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion', created: 1, model: 'bench', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }], usage });
 
 /** Answers at once with the last thing that was said. */
-export const echo: Answer = (messages, response) => {
+export const echo: Answer = (messages, response, { stream }) => {
   const said = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  if (!stream) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(whole(`re ${said}`));
+    return;
+  }
   response.writeHead(200, streamHead);
   response.end(`${wordEvent('re ')}${wordEvent(said)}${endEvents('stop')}`);
 };
@@ -42,8 +51,8 @@ export const echo: Answer = (messages, response) => {
 export const startModelServer = async (answer: Answer): Promise<ModelServer> => {
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const answered = async (): Promise<void> => {
-      const { messages } = JSON.parse(await readText(request)) as { messages: readonly ModelMessage[] };
-      await answer(messages, response);
+      const { messages, stream = false } = JSON.parse(await readText(request)) as { messages: readonly ModelMessage[]; stream?: boolean };
+      await answer(messages, response, { stream });
     };
     // A client that was killed in the middle of its request.
     answered().catch(() => response.destroy());

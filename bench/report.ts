@@ -1,3 +1,4 @@
+import type { ApiResult } from './api.ts';
 import type { ContextResult } from './context.ts';
 import type { LatencyResult } from './latency.ts';
 import type { MemoryResult } from './memory.ts';
@@ -12,6 +13,7 @@ export interface Report {
   readonly start?: readonly StartResult[];
   readonly memory?: readonly MemoryResult[];
   readonly context?: readonly ContextResult[];
+  readonly api?: readonly ApiResult[];
 }
 
 type Row = readonly string[];
@@ -51,6 +53,15 @@ const contextRows = (results: readonly ContextResult[]): readonly Row[] => [
   ...results.map(({ messages, loadMs, ratio }): Row => [`${messages} messages`, ms(loadMs), times(ratio)]),
 ];
 
+const apiRows = (results: readonly ApiResult[]): readonly Row[] => [
+  ['', 'calls/s', 'p50', 'p99'],
+  ...results.flatMap(({ connections, streamed, gateway, proxy, ratio }): readonly Row[] => [
+    [`${connections} connection${connections === 1 ? '' : 's'}, ${streamed ? 'streamed' : 'whole'}: gateway`, gateway.perSecond.toFixed(0), ms(gateway.p50Ms), ms(gateway.p99Ms)],
+    ['  bare proxy', proxy.perSecond.toFixed(0), ms(proxy.p50Ms), ms(proxy.p99Ms)],
+    ['  ratio', times(ratio.perSecond), times(ratio.p50Ms), times(ratio.p99Ms)],
+  ]),
+];
+
 /** The report as a person reads it. */
 export const printed = (report: Report): string => {
   const part = (title: string, rows: readonly Row[] | undefined): readonly string[] => (rows === undefined ? [] : [`${title}\n${table(rows)}\n`]);
@@ -60,5 +71,6 @@ export const printed = (report: Report): string => {
     ...part('Start until /ready answers 200', report.start && startRows(report.start)),
     ...part('Resident memory of the gateway', report.memory && memoryRows(report.memory)),
     ...part('Loading the context of a turn', report.context && contextRows(report.context)),
+    ...part('Chat completions over the API, closed loop, instant model', report.api && apiRows(report.api)),
   ].join('\n');
 };

@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
+import { measureApi } from './api.ts';
+import type { ApiPlan } from './api.ts';
 import { measureContext } from './context.ts';
 import type { ContextPlan } from './context.ts';
 import { measureLatency } from './latency.ts';
@@ -15,6 +17,7 @@ interface Plan {
   readonly startTimes: number;
   readonly memory: MemoryPlan;
   readonly context: ContextPlan;
+  readonly api: ApiPlan;
 }
 
 const full: Plan = {
@@ -22,6 +25,7 @@ const full: Plan = {
   startTimes: 7,
   memory: { chats: 50, after: [1000, 5000, 10_000], restMs: 15_000 },
   context: { messages: [100, 100_000], times: 500 },
+  api: { connections: [1, 32], calls: 1600, rounds: 5, warmUp: 800 },
 };
 
 const quick: Plan = {
@@ -29,9 +33,10 @@ const quick: Plan = {
   startTimes: 1,
   memory: { chats: 5, after: [20, 40], restMs: 100 },
   context: { messages: [100, 3000], times: 5 },
+  api: { connections: [1, 4], calls: 20, rounds: 1, warmUp: 4 },
 };
 
-const parts = ['latency', 'start', 'memory', 'context'] as const;
+const parts = ['latency', 'start', 'memory', 'context', 'api'] as const;
 type Part = (typeof parts)[number];
 
 interface Options {
@@ -59,11 +64,12 @@ const measure = async (options: Options): Promise<Report> => {
     ...(wants('start') && { start: await measureStart(plan.startTimes) }),
     ...(wants('memory') && { memory: await measureMemory(plan.memory) }),
     ...(wants('context') && { context: await measureContext(plan.context) }),
+    ...(wants('api') && { api: await measureApi(plan.api) }),
   };
 };
 
 const options = new Command('bench')
-  .description('Measure the gateway as people start it, against a bot without storage')
+  .description('Measure the gateway as people start it, against a bot without storage and a proxy without sense')
   .option('--quick', 'a few seconds instead of a few minutes')
   .option('--json', 'print the numbers as JSON')
   .addOption(new Option('--only <part>', 'measure one part').choices(parts))

@@ -174,6 +174,20 @@ test('a whole conversation in the input is taken over; with store: false nothing
   assert.equal((await api.ask(`${path}/${made.id}`)).status, 404);
 });
 
+test('items of earlier responses can be named by their ids, those that were asked and those that were answered', async () => {
+  world.model.next(calls({ id: 'call_1', name: 'get_weather', arguments: '{}' }));
+  const one = await create({ model: 'hermes', input: 'weather?', tools: [weather] });
+  const asked = (await (await api.ask(`${path}/${one.id}/input_items`)).json()) as { data: { id: string }[] };
+  const input = [{ type: 'item_reference', id: asked.data[0]?.id }, { id: one.output[0]?.id }, { type: 'function_call_output', call_id: 'call_1', output: 'sun' }];
+  await create({ model: 'hermes', input });
+  assert.deepEqual(lastMessages().map(([role]) => role), ['user', 'assistant', 'tool']);
+  const two = await create({ model: 'hermes', input: 'two' });
+  await create({ model: 'hermes', input: [{ type: 'item_reference', id: two.output[0]?.id }, { role: 'user', content: 'three' }] });
+  assert.deepEqual(lastMessages().slice(-2), [['assistant', 're: two'], ['user', 'three']]);
+  const unknown = [`${(two.output[0]?.id ?? '').slice(0, -4)}0000`, `msg_${'0'.repeat(40)}`, 'msg_1', 'resp_1'];
+  for (const id of unknown) assert.deepEqual(await codeOf(await api.post(path, { model: 'hermes', input: [{ type: 'item_reference', id }] })), [404, 'item_not_found'], id);
+});
+
 test('the official client creates, streams, retrieves and deletes', async () => {
   const client = api.client();
   const made = await client.responses.create({ model: 'hermes', input: 'hello' });
@@ -200,6 +214,29 @@ test('a response in the background is answered without anybody waiting, and can 
   assert.equal(cancelled.status, 'cancelled');
 });
 
+test('a response can be taken up again as a stream: while it is made and after, from any event on', async () => {
+  const seen = world.model.requests.length;
+  const release = Promise.withResolvers<void>();
+  world.model.next(async (response, request) => {
+    await release.promise;
+    await says('three small words')(response, request);
+  });
+  const made = await create({ model: 'hermes', input: 'later', background: true });
+  await until(() => world.model.requests.length > seen, 'the turn to run');
+  const early = api.ask(`${path}/${made.id}?stream=true`);
+  release.resolve();
+  const whole = await eventsOf(await early);
+  const last = whole.at(-1);
+  assert.ok(last?.type === 'response.completed');
+  assert.equal(said(last.response), 'three small words');
+  assert.deepEqual(whole, await eventsOf(await api.ask(`${path}/${made.id}?stream=true`)));
+  const behind = async (after: number) => (await readFrames(await api.ask(`${path}/${made.id}?stream=true&starting_after=${after}`))).map(({ data }) => JSON.parse(data ?? '') as Event);
+  assert.deepEqual(await behind(4), whole.slice(5));
+  assert.deepEqual((await behind(90)).map(({ type, sequence_number: number }) => [type, number]), [['response.completed', 91]]);
+  assert.deepEqual(await codeOf(await api.ask(`${path}/${made.id}?stream=yes`)), [400, 'invalid_value']);
+  assert.equal((await api.ask(`${path}/resp_none?stream=true`)).status, 404);
+});
+
 test('a response that waits behind another is cancelled without being begun, and the other one is left alone', async () => {
   const client = api.client();
   const seen = world.model.requests.length;
@@ -219,14 +256,15 @@ test('a response that waits behind another is cancelled without being begun, and
   assert.equal(world.model.requests.length, seen + 1);
 });
 
-test('failures are errors before the stream and response.failed within it', async () => {
+test('failures are errors before the stream, and an error and response.failed within it', async () => {
   for (const stream of [false, true]) {
     world.model.next(status(429, 'slow down'));
     assert.deepEqual(await codeOf(await api.post(path, { model: 'hermes', input: 'hello', stream })), [429, 'rate_limit_exceeded']);
   }
   world.model.next(raw([`data: ${JSON.stringify(chunkOf({ content: 'half ' }))}\n\n`], { then: 'cut' }));
-  const last = (await eventsOf(await api.post(path, { model: 'hermes', input: 'hello', stream: true }))).at(-1);
-  assert.ok(last?.type === 'response.failed');
+  const [error, last] = (await eventsOf(await api.post(path, { model: 'hermes', input: 'hello', stream: true }))).slice(-2);
+  assert.ok(error?.type === 'error' && last?.type === 'response.failed');
+  assert.equal(error.code, 'upstream_error');
   assert.equal(last.response.error?.code, 'server_error');
 });
 
@@ -251,6 +289,7 @@ test('another key does not find a response', async () => {
   const other = { authorization: `Bearer ${secret}` };
   assert.equal((await api.ask(`${path}/${made.id}`, { headers: other })).status, 404);
   assert.equal((await api.post(path, { input: 'x', previous_response_id: made.id }, other)).status, 404);
+  assert.equal((await api.post(path, { input: [{ type: 'item_reference', id: made.output[0]?.id }, { role: 'user', content: 'x' }] }, other)).status, 404);
 });
 
 test('a repeat under the same Idempotency-Key gets the same response', async () => {

@@ -23,6 +23,10 @@ test('the benchmarks measure everything, each number beside its baseline', async
   for (const { busyBytes, restingBytes, ratio } of report.memory ?? []) assert.ok(areNumbers(busyBytes, restingBytes, ratio));
   assert.deepEqual(report.context?.map(({ messages }) => messages), [100, 3000]);
   for (const { loadMs, ratio } of report.context ?? []) assert.ok(areNumbers(loadMs, ratio));
+  assert.deepEqual(report.api?.map(({ connections, streamed }) => [connections, streamed]), [[1, false], [1, true], [4, false], [4, true]]);
+  for (const { gateway, proxy, ratio } of report.api ?? []) {
+    for (const speed of [gateway, proxy, ratio]) assert.ok(areNumbers(speed.perSecond, speed.p50Ms, speed.p99Ms), JSON.stringify(speed));
+  }
 });
 
 test('one part can be measured alone, and is printed for people', async () => {
@@ -33,5 +37,5 @@ test('one part can be measured alone, and is printed for people', async () => {
 
 test('help has examples, and a part that does not exist is refused', async () => {
   assert.match(await bench('--help'), /Examples:\n +npm run bench/);
-  await assert.rejects(bench('--only', 'everything'), /Allowed choices are latency, start, memory, context/);
+  await assert.rejects(bench('--only', 'everything'), /Allowed choices are latency, start, memory, context, api/);
 });

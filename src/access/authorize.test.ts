@@ -8,7 +8,7 @@ import type { AccessRules } from './authorize.ts';
 const kinds: readonly EventKind[] = ['message', 'edit', 'button', 'reaction', 'join'];
 
 const closed: AccessRules = {
-  account: { allowed_users: [], allow_all_users: false, allow_bots: 'none', group_allowed_chats: [], group_allowed_users: [] },
+  account: { allowed_users: [], allowed_roles: [], allow_all_users: false, allow_bots: 'none', group_allowed_chats: [], group_allowed_users: [] },
   authenticated: false,
   paired: false,
   allowedEverywhere: [],
@@ -39,7 +39,12 @@ const cases: readonly Case[] = [
   { name: 'a name that is listed', rules: rules({ allowed_users: ['Ada'] }), event: direct({ sender: { id: '8', name: 'Ada', isBot: false } }), allowed: false, by: 'default' },
   { name: 'somebody else', rules: rules({ allowed_users: ['77'] }), event: direct(), allowed: false, by: 'default' },
   { name: 'a group that is open', rules: rules({ group_allowed_chats: ['-1'] }), event: inGroup(), allowed: true, by: 'group_allowed_chats of the account' },
+  { name: 'a thread of a group that is open', rules: rules({ group_allowed_chats: ['-1'] }), event: direct({ chat: { id: '9', type: 'thread', threadId: '9', parentId: '-1' } }), allowed: true, by: 'group_allowed_chats of the account' },
   { name: 'a direct chat with the id of an open group', rules: rules({ group_allowed_chats: ['7'] }), event: direct(), allowed: false, by: 'default' },
+  { name: 'somebody with a listed role', rules: rules({ allowed_roles: ['r2'] }), event: inGroup({ sender: { id: '7', isBot: false, roles: ['r1', 'r2'] } }), allowed: true, by: 'allowed_roles of the account' },
+  { name: 'somebody with other roles', rules: rules({ allowed_roles: ['r2'] }), event: inGroup({ sender: { id: '7', isBot: false, roles: ['r1'] } }), allowed: false, by: 'default' },
+  { name: 'somebody whose id is that of a listed role', rules: rules({ allowed_roles: ['7'] }), event: inGroup(), allowed: false, by: 'default' },
+  { name: 'a bot with a listed role', rules: rules({ allowed_roles: ['r2'] }), event: inGroup({ sender: { ...bot, roles: ['r2'] } }), allowed: false, by: 'bots' },
   { name: 'a person of groups, in a group', rules: rules({ group_allowed_users: ['7'] }), event: inGroup(), allowed: true, by: 'group_allowed_users of the account' },
   { name: 'a person of groups, in a direct chat', rules: rules({ group_allowed_users: ['7'] }), event: direct(), allowed: false, by: 'default' },
   { name: 'somebody let in by a code', rules: rules({}, { paired: true }), event: direct(), allowed: true, by: 'pairing' },
@@ -66,8 +71,8 @@ describe('the same verdict for every kind of event', () => {
 
 test('every rule that was asked is recorded in order, and the last one decided', () => {
   const { decisions } = authorize(sampleEvent(direct()), rules({}, { allowedEverywhere: ['7'] }));
-  assert.deepEqual(decisions.map(({ verdict }) => verdict), ['no', 'no', 'no', 'no', 'no', 'no', 'no', 'allowed']);
+  assert.deepEqual(decisions.map(({ verdict }) => verdict), ['no', 'no', 'no', 'no', 'no', 'no', 'no', 'no', 'allowed']);
   const denied = authorize(sampleEvent(direct()), closed).decisions;
   assert.deepEqual(denied.at(-1), { step: 'default', verdict: 'denied' });
-  assert.equal(denied.length, 10);
+  assert.equal(denied.length, 11);
 });

@@ -82,6 +82,8 @@ export interface TurnInput {
   /** Left out where nothing can be shortened. */
   readonly room?: TurnRoom;
   readonly place: TurnPlace;
+  /** Somebody waits who can be asked; left out where that is so exactly when something can be said later. */
+  readonly attended?: boolean;
   readonly ask: AskPerson;
   /** Tools of whoever asks: calls of them are not run; the turn ends with them, and goes on with their results as another turn. They take the place of ours with the same name. */
   readonly clientTools?: readonly ToolDefinition[];

@@ -116,7 +116,7 @@ const failureText = (error: unknown, call: ToolCall, round: ToolRound): string =
 
 const contextFor = (call: ToolCall, round: RunningRound): ToolContext => {
   const { input, clock, watch } = round;
-  const { sessionId, turnId, asyncDelivery, place } = input;
+  const { sessionId, turnId, asyncDelivery, attended, place } = input;
   let asked = 0;
   const ask: ToolContext['ask'] = async (question, signal) => {
     watch.alive(question.timeoutMs);
@@ -125,7 +125,7 @@ const contextFor = (call: ToolCall, round: RunningRound): ToolContext => {
     watch.alive();
     return answer;
   };
-  return { sessionId, turnId, callId: call.id, place, clock, asyncDelivery, transcript: round.transcript, alive: () => watch.alive(), spent: (usage, model) => void round.spent.push({ type: 'usage', usage, model, helper: true }), ask };
+  return { sessionId, turnId, callId: call.id, place, clock, asyncDelivery, ...(attended !== undefined && { attended }), transcript: round.transcript, alive: () => watch.alive(), spent: (usage, model) => void round.spent.push({ type: 'usage', usage, model, helper: true }), ask };
 };
 
 /** Never rejects: a tool that throws has a result like any other. */

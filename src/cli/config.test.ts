@@ -129,7 +129,7 @@ test('set refuses what would be wrong, and says what is still needed', async () 
 test('every subcommand explains itself with examples', async () => {
   await using home = await temporaryHome();
   const command = configCommand({ sections: sampleSections, platforms: samplePlatforms, env: { HERMES_HOME: home.path }, write: () => undefined, writeError: () => undefined });
-  assert.deepEqual(command.commands.map((sub) => sub.name()), ['check', 'show', 'path', 'set']);
+  assert.deepEqual(command.commands.map((sub) => sub.name()), ['check', 'show', 'path', 'set', 'migrate']);
   for (const sub of command.commands) {
     let help = '';
     sub.configureOutput({ writeOut: (text) => void (help += text) });

@@ -3,6 +3,8 @@ import { Command } from 'commander';
 import type { LoadedConfig, ValidConfig } from '../config/evaluate.ts';
 import { resolveHome } from '../config/home.ts';
 import { configFiles, loadConfig } from '../config/load-config.ts';
+import { migrateConfig } from '../config/migrate-config.ts';
+import type { Migration } from '../config/migrate-config.ts';
 import { formatPlace, formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
 import type { PlatformFacts } from '../config/read-accounts.ts';
@@ -12,6 +14,7 @@ import type { SetOutcome } from '../config/set-setting.ts';
 import { settingsAsJson, settingsAsYaml } from '../config/show-settings.ts';
 import type { Environment } from '../config/variables.ts';
 import { ConfigError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
 
 export interface ConfigCommandDeps {
   readonly sections: readonly Section[];
@@ -23,7 +26,7 @@ export interface ConfigCommandDeps {
   readonly stream?: NodeJS.WriteStream;
 }
 
-/** `hermes config check|show|path|set`. A configuration that cannot be used ends in a `ConfigError` after its problems are printed. */
+/** `hermes config check|show|path|set|migrate`. A configuration that cannot be used ends in a `ConfigError` after its problems are printed. */
 export const configCommand = (deps: ConfigCommandDeps): Command => {
   const home = resolveHome(deps.env);
   const options = { home, env: deps.env, sections: deps.sections, platforms: deps.platforms };
@@ -57,6 +60,13 @@ export const configCommand = (deps: ConfigCommandDeps): Command => {
       if ((value === undefined) !== (flags.unset === true)) throw new ConfigError(value === undefined ? 'Give a value, or --unset to remove the setting.' : 'Give either a value or --unset, not both.');
       report(deps, { path, isRemoval: value === undefined }, await setSetting({ ...options, path, value }));
     });
+  command
+    .command('migrate')
+    .description('Write keys that have moved into their new places, and show the difference; the old file is kept')
+    .option('--dry-run', 'only show it')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('hermes config migrate --dry-run', 'hermes config migrate'))
+    .action(async (flags: { dryRun?: true; json?: true }) => reportMigration(deps, await migrateConfig({ ...options, dryRun: flags.dryRun === true, nowMs: systemClock.now() }), flags.json === true));
   return command;
 };
 
@@ -108,6 +118,23 @@ const show = (deps: ConfigCommandDeps, config: LoadedConfig, json: boolean): voi
     for (const problem of problems) deps.write(`# ${account} will not run: ${formatProblem(problem)}\n`);
   }
   for (const warning of config.warnings) deps.write(`# warning: ${formatProblem(warning)}\n`);
+};
+
+const reportMigration = (deps: ConfigCommandDeps, migration: Migration, json: boolean): void => {
+  if (migration.type === 'refused') {
+    for (const problem of migration.problems) deps.writeError(`${line(deps, problem, 'red')}\n`);
+    throw new ConfigError('Nothing was changed.');
+  }
+  if (json) {
+    printJson(deps, migration.type === 'nothing' ? { moved: [], kept: null, diff: [] } : { moved: migration.moved.map(({ from, to }) => ({ from: from.join('.'), to: to.join('.') })), kept: migration.kept ?? null, diff: migration.diff });
+    return;
+  }
+  if (migration.type === 'nothing') {
+    deps.write('Nothing in config.yaml has moved.\n');
+    return;
+  }
+  for (const text of migration.diff) deps.write(`${text.startsWith('+') ? paint(deps, 'green', text) : text.startsWith('-') ? paint(deps, 'red', text) : text}\n`);
+  deps.write(migration.kept === undefined ? 'Nothing is written yet; without --dry-run it is.\n' : `config.yaml is rewritten; the old one is ${migration.kept}\n`);
 };
 
 const printPaths = (deps: ConfigCommandDeps, home: string, json: boolean): void => {

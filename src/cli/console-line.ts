@@ -15,9 +15,8 @@ const fieldsOf = (entry: Readonly<Record<string, unknown>>): string =>
     .map(([key, value]) => `${key}=${show(value)}`)
     .join(' ');
 
-/** A log line as a person at a terminal reads it: the whole line when the output is not a terminal, undefined for details. */
-export const consoleLine = (line: string, terminal: Terminal): string | undefined => {
-  if (terminal.stream?.isTTY !== true) return line;
+/** A log line as a person reads it; undefined for details. */
+export const readableLine = (line: string, terminal: Terminal): string | undefined => {
   const entry = JSON.parse(line) as Record<string, unknown>;
   const level = String(entry['level']);
   if (level === 'debug' || level === 'trace') return undefined;
@@ -25,3 +24,6 @@ export const consoleLine = (line: string, terminal: Terminal): string | undefine
   const time = String(entry['time']).slice(11, 19);
   return `${paint(terminal, 'dim', time)} ${paint(terminal, color, String(entry['msg']))} ${paint(terminal, 'dim', fieldsOf(entry))}\n`;
 };
+
+/** What a gateway in the foreground prints of its log: for a person at a terminal, and whole lines for whoever collects them. */
+export const consoleLine = (line: string, terminal: Terminal): string | undefined => (terminal.stream?.isTTY === true ? readableLine(line, terminal) : line);

@@ -6,6 +6,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Terminal } from './environment.ts';
+import { keepConfig } from './keep-config.ts';
 import { sections } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -37,6 +38,7 @@ export const followConfig = (terminal: Terminal, config: Config, following: Foll
         log.error({ err: error }, 'config.not_applied');
         return;
       }
+      await keepConfig(terminal, home, log);
       log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
     },
     onProblem: (problems) => log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good'),

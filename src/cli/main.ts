@@ -2,46 +2,42 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
-import { platforms } from '../platforms/registry.ts';
+import { platforms, usePlatforms } from '../platforms/registry.ts';
 import { acpCommand } from './acp.ts';
 import { agentCommand } from './agent.ts';
 import { apiCommand } from './api-keys.ts';
 import { chatCommand } from './chat/command.ts';
 import { completionCommand } from './completion.ts';
 import { accessCommand } from './access.ts';
+import { backupCommand } from './backup.ts';
 import { channelsCommand } from './channels.ts';
 import { configCommand } from './config.ts';
 import { cronCommand } from './cron.ts';
 import { doctorCommand } from './doctor.ts';
 import { Exit } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { eraseCommand } from './erase.ts';
 import { explainCommand } from './explain.ts';
+import { exportCommand } from './export.ts';
+import { gatewayCommand } from './gateway/command.ts';
 import { hooksCommand } from './hooks.ts';
+import { importCommand } from './import.ts';
 import { loginCommand } from './login.ts';
+import { logsCommand } from './logs.ts';
 import { mcpCommand } from './mcp.ts';
 import { pairingCommand } from './pairing.ts';
+import { restoreCommand } from './restore.ts';
+import { platformCommand } from './platform.ts';
+import { loadPlugins } from './plugins.ts';
 import { sendCommand } from './send.ts';
 import { sessionsCommand } from './sessions.ts';
 import { sections } from './settings.ts';
 import { setupCommand } from './setup.ts';
 import { statusCommand } from './status.ts';
 import { traceCommand } from './trace.ts';
+import { webhookCommand } from './webhook.ts';
 
 const version = (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
-
-/** Loaded only when it is used: looking at the status must not load a whole gateway. */
-const gatewayCommand = (terminal: Terminal): Command => {
-  const command = new Command('gateway').description('Run the gateway');
-  command
-    .command('run', { isDefault: true })
-    .description('Run in the foreground until Ctrl-C or SIGTERM')
-    .addHelpText('after', '\nExamples:\n  hermes gateway run\n  HERMES_HOME=/srv/hermes hermes gateway run')
-    .action(async () => {
-      const { runGateway } = await import('./run.ts');
-      await runGateway(terminal);
-    });
-  return command;
-};
 
 export const program = (terminal: Terminal): Command => {
   const all = new Command('hermes')
@@ -52,7 +48,7 @@ export const program = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes setup            a model, a messenger and yourself, in a few questions\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), cronCommand(terminal), agentCommand(terminal), sendCommand(terminal), channelsCommand(terminal), hooksCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
+  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), logsCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), cronCommand(terminal), agentCommand(terminal), sendCommand(terminal), channelsCommand(terminal), hooksCommand(terminal), webhookCommand(terminal), platformCommand(terminal), accessCommand(terminal), pairingCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), backupCommand(terminal), restoreCommand(terminal), importCommand(terminal), exportCommand(terminal), eraseCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
   return all;
@@ -82,6 +78,7 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     writeError: (text) => void process.stderr.write(text),
   };
   try {
+    usePlatforms(await loadPlugins(terminal.env));
     await program(terminal).parseAsync([...argv]);
   } catch (error) {
     process.exitCode = report(terminal, error);

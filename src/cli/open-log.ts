@@ -5,11 +5,11 @@ import type { Logger } from '../lib/logger.ts';
 import type { Redactor } from '../lib/redact.ts';
 import type { Terminal } from './environment.ts';
 
-const limits = { maxBytes: 5 * 1024 * 1024, keep: 3 };
+export const logLimits = { maxBytes: 5 * 1024 * 1024, keep: 3 };
 
 /** The gateway's log: a file in the home for the whole story, and each line for whoever else wants it. */
 export const openLog = (terminal: Terminal, at: { readonly home: string; readonly redactor: Redactor }, onLine?: (line: string) => void): { readonly log: Logger; close(): Promise<void> } => {
-  const file = openLogFile(join(at.home, 'logs', 'gateway.log'), limits);
+  const file = openLogFile(join(at.home, 'logs', 'gateway.log'), logLimits);
   const level = terminal.env['HERMES_LOG_LEVEL'] === 'debug' ? 'debug' : 'info';
   const write = (line: string): void => {
     file.write(line);

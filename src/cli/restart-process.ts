@@ -5,7 +5,7 @@ import { Exit } from './environment.ts';
 const pleaseRestart = 75;
 
 /** systemd, launchd, or whoever says so starts us again when we leave. */
-const isSupervised = (env: Environment): boolean =>
+export const isSupervised = (env: Environment): boolean =>
   (env['INVOCATION_ID'] ?? '') !== '' || !['', '0'].includes(env['XPC_SERVICE_NAME'] ?? '') || (env['HERMES_GATEWAY_EXTERNAL_SUPERVISOR'] ?? '') !== '';
 
 /** Whether the program would run again after `restartProcess`. */

@@ -16,7 +16,8 @@ const marked = (text: string, mark: string | undefined, commands: () => readonly
 };
 
 /** The command that a message gives, in any way its platform knows; undefined for conversation. */
-export const readCommand = (event: Pick<InboundEvent, 'text' | 'chat'>, platform: Pick<Platform, 'commandMark'>, commands: () => readonly Command[]): ParsedCommand | undefined => {
+export const readCommand = (event: Pick<InboundEvent, 'text' | 'chat'>, platform: Pick<Platform, 'commandMark' | 'surface'>, commands: () => readonly Command[]): ParsedCommand | undefined => {
+  if (platform.surface === 'machine') return undefined;
   const text = event.text.trim();
   if (event.chat.type === 'dm' && restartPhrase.test(text)) return { name: 'restart', args: '' };
   return parseCommand(text) ?? marked(text, platform.commandMark, commands);

@@ -13,6 +13,8 @@ import { problemAt } from './problem.ts';
 import type { Problem } from './problem.ts';
 import type { AccountConfig, AccountReading, DisabledAccount, PlatformFacts } from './read-accounts.ts';
 import { readPlatforms } from './read-platforms.ts';
+import { retireKeys } from './retirements.ts';
+import type { RetiredKey } from './retirements.ts';
 import type { PlatformReadings } from './read-platforms.ts';
 import { checkSetting, onePerSetting, settleSetting } from './read-setting.ts';
 import type { Section, SectionValues } from './section.ts';
@@ -77,7 +79,8 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   const variables = newVariables(input.env, envFile, envFileName);
   const parsed = parseYaml(texts.config ?? '', configFileName);
   const names = { sections: input.sections, platforms: input.platforms.map(({ name }) => name), accountKeys: Object.keys(accountOptions.shape) };
-  const layout = layOut(parsed.ok ? parsed.root : emptyMap({ kind: 'default' }), names);
+  const { root, retired } = retireKeys(parsed.ok ? parsed.root : emptyMap({ kind: 'default' }));
+  const layout = layOut(root, names);
   const misspelt = misspeltVariables(variables, knownVariables(input.sections, input.platforms));
   const sections = input.sections.map((section) => readSection(section, layout, variables));
   const platforms = readPlatforms(layout, input.platforms, { variables, misspelt });
@@ -86,7 +89,7 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   const hidden = conceal(nodes, envFile, input.redactor);
   const clean = (problem: Problem): Problem => concealProblem(problem, hidden);
   const holdsSecret = { config: nodes.some(hasSecretInFile), env: envFile.entries.length > 0 };
-  const warnings = [...layout.warnings, ...repeatedNames(envFile), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
+  const warnings = [...layout.warnings, ...retired.map(hasMoved), ...repeatedNames(envFile), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
   const disabled = disabledAccounts(platforms).map((entry) => ({ ...entry, problems: entry.problems.map(clean) }));
   const misnamed = misspelt.filter(({ certain, platform }) => certain && platform === undefined).map(({ problem }) => problem);
   const fatal = [...(parsed.ok ? [] : parsed.problems), ...envFile.problems, ...misnamed, ...layout.problems, ...sections.flatMap(({ problems }) => problems)];
@@ -108,6 +111,8 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   };
   return { config, holdsSecret };
 };
+
+const hasMoved = ({ from, to, entry }: RetiredKey): Problem => problemAt(entry.keyAt, from, { code: 'retired', message: `is called ${to.join('.')} now; hermes config migrate rewrites the file` });
 
 /** What no section can know by itself. */
 const checkTogether = ({ sections, home }: ConfigInput<readonly Section[]>, values: Readonly<Record<string, unknown>>): { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] } => {

@@ -8,7 +8,7 @@ export type Origin =
   | { readonly kind: 'variable'; readonly name: string; readonly file?: string; readonly line?: number }
   | { readonly kind: 'default' };
 
-export type ProblemCode = 'unreadable' | 'syntax' | 'unknown_key' | 'missing' | 'invalid' | 'unset_variable' | 'conflict' | 'unused' | 'exposed';
+export type ProblemCode = 'unreadable' | 'syntax' | 'unknown_key' | 'missing' | 'invalid' | 'unset_variable' | 'conflict' | 'unused' | 'retired' | 'exposed';
 
 /** Something wrong at one place of the configuration, or odd when it is a warning. It never holds a value of a setting. */
 export interface Problem {

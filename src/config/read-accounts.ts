@@ -9,14 +9,14 @@ import { isPlainKey, problemAt, writtenPath } from './problem.ts';
 import type { Origin, Problem, SettingPath } from './problem.ts';
 import { checkSetting, onePerSetting, settleSetting } from './read-setting.ts';
 import type { ReadContext } from './read-setting.ts';
-import { settingsOf, variableName } from './schema.ts';
+import { isLoose, settingsOf, variableName } from './schema.ts';
 import { emptyMap } from './setting-node.ts';
 import type { MapEntry, MapNode, SettingNode } from './setting-node.ts';
 import { renameAliases } from './settle.ts';
 import type { Variables } from './variables.ts';
 
 /** What the configuration has to know about a platform. */
-export type PlatformFacts = Pick<Platform, 'name' | 'options' | 'alwaysOn' | 'credential'>;
+export type PlatformFacts = Pick<Platform, 'name' | 'options' | 'alwaysOn' | 'credential' | 'canonicalId'>;
 
 /** An account that can run. */
 export interface AccountConfig {
@@ -45,7 +45,10 @@ export interface AccountReading {
 }
 
 /** Everything that may stand in an account's block. */
-export const accountSchema = (platform: PlatformFacts): z.ZodObject => z.object({ ...platform.options.shape, ...accountOptions.shape });
+export const accountSchema = (platform: PlatformFacts): z.ZodObject => {
+  const shape = { ...platform.options.shape, ...accountOptions.shape };
+  return isLoose(platform.options) ? z.looseObject(shape) : z.object(shape);
+};
 
 interface Block {
   /** Undefined for the default account. */
@@ -143,6 +146,14 @@ const isOff = (block: Block, schema: z.ZodObject, context: ReadContext): boolean
   return value?.kind === 'scalar' && value.value === false;
 };
 
+const peopleLists = ['allowed_users', 'group_allowed_users', 'allow_admin_from', 'group_allow_admin_from'] as const satisfies readonly (keyof AccountOptions)[];
+
+/** People are compared by their ids, so the lists have the spelling that events have. */
+const inOneSpelling = (platform: PlatformFacts, common: AccountOptions): AccountOptions => {
+  const lists = peopleLists.flatMap((key) => (common[key] === undefined ? [] : [[key, common[key].map((id) => platform.canonicalId?.(id) ?? id)] as const]));
+  return { ...common, ...Object.fromEntries(lists) };
+};
+
 const readAccount = (platform: PlatformFacts, block: Block, context: ReadContext): AccountReading => {
   const schema = accountSchema(platform);
   const account = accountName(platform.name, block.name);
@@ -153,7 +164,7 @@ const readAccount = (platform: PlatformFacts, block: Block, context: ReadContext
   const options = checkSetting(only(settled.node, platform.options), platform.options, context);
   const problems = onePerSetting([...block.problems, ...settled.problems, ...(common.ok ? [] : common.problems), ...(options.ok ? [] : options.problems)]);
   if (problems.length > 0 || !common.ok || !options.ok) return { ...reading, outcome: { state: 'broken', problems } };
-  return { ...reading, outcome: { state: 'ready', config: { account, platform: platform.name, common: common.value, options: options.value } } };
+  return { ...reading, outcome: { state: 'ready', config: { account, platform: platform.name, common: inOneSpelling(platform, common.value), options: options.value } } };
 };
 
 /** The part of an account's block that one of its two schemas knows. */

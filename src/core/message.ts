@@ -28,6 +28,10 @@ export interface Sender {
   readonly altId?: string;
   readonly name?: string;
   readonly isBot: boolean;
+  /** Why nobody vouches that it is really them, where a platform lets people pretend. Such a sender has no rights and gets no answer. */
+  readonly unverified?: string;
+  /** Ids of the roles that the person has in the workspace where this was said, and in no other. */
+  readonly roles?: readonly string[];
 }
 
 export type MediaKind = 'photo' | 'video' | 'audio' | 'voice' | 'document' | 'sticker' | 'animation';
@@ -55,6 +59,16 @@ export interface ReplyContext {
   readonly isOwn: boolean;
 }
 
+/** What becomes of an event beyond what its chat and its sender say. An event whose agent or places do not exist is not taken. */
+export interface Arrangement {
+  /** Who answers, whatever the routes say. */
+  readonly agent?: string;
+  /** Places that get the answer besides the chat, as people write delivery targets. */
+  readonly deliver?: string;
+  /** Nobody is asked: the text itself goes to those places. */
+  readonly verbatim?: true;
+}
+
 /** What arrived, in our words. Plain JSON: it is stored as it is and read back after a restart. */
 export interface InboundEvent {
   readonly account: AccountName;
@@ -69,6 +83,8 @@ export interface InboundEvent {
   /** The message to answer, edit or react to, in the platform's id. */
   readonly messageId?: string;
   readonly replyTo?: ReplyContext;
+  /** The platform waits for an answer to exactly this (a command from its menu), so that it is attached even where answers are not. */
+  readonly awaitsAnswer?: true;
   /** Meant for us: a direct message, a mention, a reply to us, or a chat where we answer everything. */
   readonly addressed: boolean;
   readonly mentioned: boolean;
@@ -79,6 +95,10 @@ export interface InboundEvent {
   readonly files?: readonly Attachment[];
   /** What the sender's own tools have found, for calls that the turn before ended with. */
   readonly results?: readonly { readonly callId: string; readonly toolName: string; readonly text: string }[];
+  /** What the owner has arranged with whoever speaks here, where that is a program. */
+  readonly arranged?: Arrangement;
+  /** Further places that get the answer. The gateway finds them by `arranged.deliver` when it takes the event; an adapter leaves them out. */
+  readonly answerTo?: readonly Target[];
   /** Said to the turn that runs, not to be answered by itself. */
   readonly steers?: true;
   readonly reaction?: { readonly emoji: string; readonly added: boolean };
@@ -136,6 +156,8 @@ export interface OutboundMessage {
   readonly quiet?: boolean;
   /** Its text is not kept once it has been shown. */
   readonly secret?: boolean;
+  /** What became of an earlier attempt is not known: people may see it already. Platforms that can look, look before they send. */
+  readonly mayBeShown?: boolean;
 }
 
 export interface SendReceipt {

@@ -36,6 +36,8 @@ export interface TranscriptMessage {
   readonly reasoning?: string;
   readonly replay?: Replay;
   readonly finishReason?: string;
+  /** Who said it, as `account:user id`, where several people speak. For whoever answers for people's data; no model is shown it. */
+  readonly speaker?: string;
 }
 
 /** `actual` is what the endpoint said; `estimated` comes from a table of prices, or is a sum of which a part is unknown. */

@@ -192,7 +192,8 @@ export class Dispatcher {
         await adapter.edits.edit(finishes, message, true, signal);
         return [finishes];
       }
-      const receipt = await adapter.send(adapter.choices === undefined ? numbered(message) : message, signal);
+      const shown = item.log.some(({ outcome }) => outcome === 'unknown' || outcome === 'unknown_outcome') ? { ...message, mayBeShown: true } : message;
+      const receipt = await adapter.send(adapter.choices === undefined ? numbered(shown) : shown, signal);
       return receipt.messageIds;
     } catch (error) {
       if (!(error instanceof PlatformError)) this.#options.log.error({ err: error, account: message.target.account }, 'delivery.adapter_broke_its_contract');

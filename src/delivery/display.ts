@@ -74,8 +74,10 @@ const keys = Object.keys(shape) as (keyof DisplaySettings)[];
 const chosen = (values: Written | undefined): Overrides => Object.fromEntries(keys.flatMap((key) => (values?.[key] === undefined ? [] : [[key, values[key]]])));
 
 /** What people see while the agent works: the owner's word for the platform, then for all, then what the platform bears. */
-export const displayOf = (options: DisplayOptions, platform: Pick<Platform, 'name' | 'display'>): DisplaySettings => {
+export const displayOf = (options: DisplayOptions, platform: Pick<Platform, 'name' | 'display' | 'surface'>): DisplaySettings => {
   const { tier, quietTools } = platform.display;
   const own: Overrides = quietTools === true ? { tool_progress: 'off' } : {};
-  return { ...everywhere, ...byTier[tier], ...own, ...chosen(options), ...chosen(options.platforms[platform.name]) };
+  // A program takes the first thing it is told for the answer.
+  const nothingElse = platform.surface === 'machine' ? byTier.minimal : {};
+  return { ...everywhere, ...byTier[tier], ...own, ...chosen(options), ...chosen(options.platforms[platform.name]), ...nothingElse };
 };

@@ -1,6 +1,6 @@
 import type { Choice, OutboundMessage } from '../core/message.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { enqueueDelivery } from '../store/outbox.ts';
+import { enqueueDelivery, hasDelivery } from '../store/outbox.ts';
 import type { StoredQuestion } from '../store/questions.ts';
 import { questionCode, questionId } from '../store/questions.ts';
 import type { Writing } from '../store/store.ts';
@@ -39,7 +39,8 @@ export const enqueueQuestion = async (tx: Writing, platform: Platform, question:
 
 /** Takes the buttons off a question and says below it what became of it, where a message can still be changed. */
 export const enqueueSettled = async (tx: Writing, question: StoredQuestion, outcome: string): Promise<void> => {
-  if (question.question.options.length === 0) return;
+  // Not every question stands in a chat.
+  if (question.question.options.length === 0 || !(await hasDelivery(tx, questionMessageKey(question)))) return;
   const message: OutboundMessage = { key: `${questionMessageKey(question)}:settled`, target: withoutAnchor(question.target), text: `${question.question.text}\n\n${outcome}` };
   await enqueueDelivery(tx, { message, changes: questionMessageKey(question) }, question.turnId === null ? {} : { turnId: question.turnId });
 };

@@ -24,6 +24,7 @@ export interface AccountsOptions {
   readonly log: Logger;
   readonly home: string;
   readonly mediaFolder: string;
+  readonly lockFolder?: string;
   redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
   onUsable(account: AccountName): void;
@@ -44,6 +45,7 @@ export class Accounts implements Connections {
   readonly #live = new Map<AccountName, Live>();
   readonly #wishes: Disposable;
   #disabled: GatewayConfig['disabled'] = [];
+  #wanted: ReadonlySet<AccountName> = new Set();
 
   constructor(options: AccountsOptions) {
     this.#options = options;
@@ -65,6 +67,11 @@ export class Accounts implements Connections {
   find(account: AccountName): { readonly platform: Platform; readonly common: AccountOptions } | undefined {
     const live = this.#live.get(account);
     return live === undefined ? undefined : { platform: live.platform, common: live.config.common };
+  }
+
+  /** Whether it is there, or will be in a moment: an account whose settings have changed is away while it starts anew. */
+  expects(account: AccountName): boolean {
+    return this.#wanted.has(account);
   }
 
   /** Those that run, whether they are connected or not. */
@@ -89,6 +96,7 @@ export class Accounts implements Connections {
   async configure(config: GatewayConfig): Promise<void> {
     this.#disabled = config.disabled;
     const wanted = new Map(config.accounts.map((account) => [account.account, account]));
+    this.#wanted = new Set(wanted.keys());
     const leaving = [...this.#live.values()].filter(({ config: old }) => {
       const next = wanted.get(old.account);
       return next === undefined || !sameConfig(old, next);
@@ -109,7 +117,7 @@ export class Accounts implements Connections {
   }
 
   async #start(config: AccountConfig): Promise<void> {
-    const { store, owner, clock, log, platforms, home, mediaFolder, redact, accept, onUsable, onConnected } = this.#options;
+    const { store, owner, clock, log, platforms, home, mediaFolder, lockFolder, redact, accept, onUsable, onConnected } = this.#options;
     const platform = platforms.find(({ name }) => name === config.platform);
     if (platform === undefined) throw new Error(`no platform called ${config.platform}`);
     const folder = join(mediaFolder, config.account);
@@ -122,6 +130,7 @@ export class Accounts implements Connections {
       owner,
       clock,
       log,
+      ...(lockFolder !== undefined && { lockFolder }),
       redact,
       accept,
       onUsable: () => onUsable(config.account),

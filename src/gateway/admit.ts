@@ -25,9 +25,12 @@ import type { SessionChange } from './hooks/session-changes.ts';
 /** Sooner than this, a further message is the same breath and needs no acknowledgement. */
 const sameBreathMs = 3_000;
 
-/** A conversation's own setting, else the account's, else the general one. */
-export const busyModeOf = (deps: Pick<InboxDeps, 'settings' | 'account'>, session: Pick<Session, 'settings' | 'account'>): BusyMode =>
-  session.settings.busyMode ?? deps.account(session.account)?.common.busy_input_mode ?? deps.settings().display.busy_input_mode;
+/** A conversation's own setting, else the account's, else the general one. Programs wait for an answer to each of their calls. */
+export const busyModeOf = (deps: Pick<InboxDeps, 'settings' | 'account'>, session: Pick<Session, 'settings' | 'account'>): BusyMode => {
+  const known = deps.account(session.account);
+  if (known?.platform.surface === 'machine') return 'queue';
+  return session.settings.busyMode ?? known?.common.busy_input_mode ?? deps.settings().display.busy_input_mode;
+};
 
 interface Seat {
   readonly place: Place;
@@ -141,10 +144,23 @@ export const turnAway = async (tx: Writing, arrival: Arrival, { reason, answer }
   return { accepted: 'skipped', reason };
 };
 
+/** What nobody has to answer goes on to where it belongs. */
+const passOn = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Outcome> => {
+  const { event } = arrival;
+  const reason = 'passed on as it is';
+  const id = await skip(tx, arrival, { reason, decisions: [{ step: 'kind', verdict: reason }] });
+  for (const [index, target] of (event.answerTo ?? []).entries()) {
+    const platform = deps.account(target.account)?.platform;
+    if (platform === undefined) throw new Error(`the account ${target.account} is not configured`);
+    await enqueueText(tx, platform, { key: `inbox:${id}:to:${index + 1}`, target, text: event.text, inboxId: id });
+  }
+  return { accepted: 'stored', reason };
+};
+
 /** Tells once per turn that a message was seen although an answer is still being worked on. */
 const acknowledge = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { lane: string; mode: BusyMode; inboxId: number }): Promise<void> => {
   const turn = await unfinishedTurn(tx, at.lane);
-  if (turn === undefined || !deps.settings().display.busy_ack_enabled || turn.ageMs < sameBreathMs) return;
+  if (turn === undefined || !deps.settings().display.busy_ack_enabled || turn.ageMs < sameBreathMs || arrival.platform.surface === 'machine') return;
   const texts: Readonly<Record<BusyMode, string>> = {
     interrupt: '⚡ I stop what I was doing and read your message.',
     queue: '⏳ I will answer this when I am done with the last one.',
@@ -156,6 +172,7 @@ const acknowledge = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: {
 /** Stores an event that may have an effect, in the conversation it belongs to. */
 export const admit = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Outcome> => {
   const { event } = arrival;
+  if (event.arranged?.verbatim === true) return passOn(deps, tx, arrival);
   const isCommand = readCommand(event, arrival.platform, () => allCommands(deps.settings())) !== undefined;
   const edit = await asEdit(tx, event, isCommand);
   if (edit !== undefined) {

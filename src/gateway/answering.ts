@@ -1,15 +1,16 @@
 import type { TurnPlace } from '../agent/contract.ts';
 import { memorySessionOf } from '../agent/memory/places.ts';
 import type { Platform } from '../platforms/contract.ts';
+import type { OwnQuestions } from '../sessions/ask-person.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import { planSpokenAnswer, voiceModeOf, wantsSpeech } from '../sessions/media/wants-speech.ts';
 import type { Answering } from '../sessions/turn-parts.ts';
 import { cronAccount, runOfSession } from '../store/cron-runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Agents } from './agents/agents.ts';
-import { withInstructions } from './api/api-gate.ts';
 import type { CallWishes } from './api/api-gate.ts';
 import { apiAccount, apiPlatform } from './api/place.ts';
+import { withInstructions } from './api/with-instructions.ts';
 import type { TurnHooks } from './hooks/turn-hooks.ts';
 
 export interface AnsweringDeps {
@@ -20,6 +21,8 @@ export interface AnsweringDeps {
   platforms(): readonly string[];
   /** What the call of the API that a turn answers wants; undefined for every other turn. */
   apiCall(begun: BegunTurn): Promise<CallWishes | undefined>;
+  /** How a run of the API is asked questions; undefined for every other turn. */
+  runQuestions(begun: BegunTurn): OwnQuestions | undefined;
   readonly hooks: Pick<TurnHooks, 'begins' | 'onCompressed'>;
 }
 
@@ -54,7 +57,8 @@ export const newAnswering =
     const { agent, toolBytes } = runtime.answererFor(account, session.settings.toolsets);
     const call = await deps.apiCall(begun);
     const prompt = await runtime.promptFor(begun, { platform: account === apiAccount ? apiPlatform : platform, connected: deps.platforms() });
-    const system = withInstructions(prompt, call?.instructions);
+    const system = withInstructions(prompt, session.settings.instructions, call?.instructions);
+    const ownQuestions = deps.runQuestions(begun);
     const deliversTo = account === cronAccount ? (await deps.store.read((db) => runOfSession(db, session.id)))?.plan?.results[0] : undefined;
     const place = { ...placeOf(begun, platform), ...(deliversTo !== undefined && { deliversTo }) };
     const remembering = memorySessionOf(session, place);
@@ -68,7 +72,8 @@ export const newAnswering =
       compression: { complete: models.completeText('compression'), options: runtime.isOtherProgram ? { ...settings.compression, enabled: false } : settings.compression, keepResultsOf, redact: (text) => runtime.redact(text), onCompressed: (facts) => deps.hooks.onCompressed(begun, facts) },
       limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
       asyncDelivery: platform?.asyncDelivery ?? false,
-      attended: platform?.asyncDelivery ?? false,
+      attended: platform?.asyncDelivery ?? ownQuestions !== undefined,
+      ...(ownQuestions !== undefined && { ownQuestions }),
       ...(call !== undefined && { wishes: wishesOf(call) }),
       folder: () => runtime.folderOf(session.id),
       // A job speaks to nobody whom one could get to know.

@@ -1,6 +1,7 @@
 import type { Verdict } from '../access/authorize.ts';
 import type { Skill } from '../agent/tools/skills/load-skills.ts';
 import type { InboundEvent } from '../core/message.ts';
+import type { ResolveDeps } from '../delivery/resolve-target.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import type { Chains } from '../lib/chains.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -22,6 +23,8 @@ export interface InboxDeps {
   onControl(inboxId: number): Promise<void>;
   /** Whether something runs in the background of a conversation. */
   isBusy?(sessionId: string): boolean;
+  /** Finds places that were arranged. */
+  readonly targets: ResolveDeps;
   readonly hooks: Hooks;
   /** Keeps the order of a chat while hooks think. */
   readonly order: Chains;

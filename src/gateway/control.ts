@@ -30,7 +30,7 @@ import { placeOfEvent } from './hooks/contexts.ts';
 import { changesSince, tellSessionChanges } from './hooks/session-changes.ts';
 import type { SessionChange } from './hooks/session-changes.ts';
 
-export interface ControlDeps extends Omit<InboxDeps, 'onControl' | 'order'> {
+export interface ControlDeps extends Omit<InboxDeps, 'onControl' | 'order' | 'targets'> {
   readonly version: string;
   /** This gateway's node. */
   readonly owner: string;

@@ -1,3 +1,4 @@
+import { answersStrangers } from '../access/answers-strangers.ts';
 import { askToPair, redeemInvite } from '../access/pairing.ts';
 import type { Person } from '../access/pairing.ts';
 import { replyTarget } from '../core/message.ts';
@@ -15,8 +16,9 @@ const withoutContent = (event: InboundEvent): InboundEvent => {
   return { ...rest, text: '', media: [] };
 };
 
-/** Whether a stranger gets an answer at all: only people, only where nobody else reads it, and not if the owner forbids it. */
-const mayAnswer = ({ event, common }: Arrival): boolean => event.chat.type === 'dm' && event.kind === 'message' && !event.sender.isBot && common.unauthorized_dm_behavior !== 'ignore';
+/** Whether a stranger gets an answer at all: only people, only those who are who they say, only where nobody else reads it, and not if the owner forbids it. */
+const mayAnswer = ({ event, common, platform }: Arrival): boolean =>
+  event.chat.type === 'dm' && event.kind === 'message' && !event.sender.isBot && event.sender.unverified === undefined && answersStrangers(platform, common);
 
 const personOf = ({ account, sender }: InboundEvent): Person => ({ account, userId: sender.id, userName: sender.name ?? null });
 
@@ -50,5 +52,5 @@ export const deny = async (tx: Writing, arrival: Arrival): Promise<Outcome> => {
   if (id === undefined) throw new Duplicate();
   await countDenial(tx, { account: event.account, userId: event.sender.id, chatId: event.chat.id, kind: event.kind, reason });
   if (mayAnswer(arrival)) await offerCode(tx, arrival, id);
-  return { accepted: 'skipped', reason };
+  return { accepted: 'denied', reason };
 };

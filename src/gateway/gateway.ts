@@ -34,10 +34,12 @@ import { newAgentLimits, spendLimitsDiffer } from './agents/agent-limits.ts';
 import { Agents } from './agents/agents.ts';
 import { lookAfterSessions } from './agents/after-sessions.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
+import { SingleTurns } from './agents/single-turns.ts';
 import { newAnswering } from './answering.ts';
 import { ApiGate } from './api/api-gate.ts';
 import { CallHub } from './api/call-hub.ts';
 import { apiAccount, ownerCaller } from './api/place.ts';
+import { RunLog } from './api/run-log.ts';
 import { settleApiCall } from './api/settle-call.ts';
 import { wishesOfCall } from './api/wishes-of-call.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
@@ -72,6 +74,8 @@ export interface GatewayOptions {
   readonly version: string;
   /** Knows the secrets of the configuration. */
   readonly redactor: Redactor;
+  /** Where credentials are held against other gateways of this machine; nowhere when left out. */
+  readonly lockFolder?: string;
   /** What whoever starts the gateway can do for it. */
   readonly outside?: ReachOptions['outside'];
 }
@@ -97,6 +101,8 @@ export class Gateway {
   /** For the HTTP door. */
   readonly api: ApiGate;
   readonly #calls: CallHub;
+  readonly #runLog: RunLog;
+  readonly #singles: SingleTurns;
   readonly #counts: GatewayMetrics;
   readonly #stop = new AbortController();
   /** Commands that an ended process left behind come before whatever arrives now. */
@@ -127,6 +133,7 @@ export class Gateway {
       log,
       home: options.home,
       mediaFolder,
+      ...(options.lockFolder !== undefined && { lockFolder: options.lockFolder }),
       redact: (text) => options.redactor.redact(text),
       accept: async (event) => {
         await this.#recovered.promise;
@@ -166,11 +173,13 @@ export class Gateway {
       moreTools: (approve) => [cronjobTool({ store, rules, approve, isOwner: (person) => this.#isOwner(person) })],
     });
     this.#calls = new CallHub();
-    this.api = new ApiGate({ agents: this.#agents, clock, mediaFolder, store, hub: this.#calls, settings: () => this.#settings });
+    this.#runLog = new RunLog(shared);
+    this.#singles = new SingleTurns(shared);
+    this.api = new ApiGate({ ...shared, agents: this.#agents, mediaFolder, hub: this.#calls, singles: this.#singles, jobs: rules });
     this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: async (text, { account, agent }, signal) => (await this.#agents.get(agent)).prepare(text, { account }, signal) });
     const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
-    const inbox: InboxDeps = { ...shared, order: newChains(), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    const inbox: InboxDeps = { ...shared, targets, order: newChains(), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
       ...shared,
       owner: this.#owner,
@@ -202,14 +211,16 @@ export class Gateway {
       concurrency: this.#settings.agent.max_concurrent_turns,
       policy: this.#policy(),
       attachments: media.attachments,
-      prepare: async (begun, text, signal) => (this.#agents.peek(begun.session.agent) ?? (await this.#agents.get(begun.session.agent))).prepare(text, { account: begun.turn.target.account, sessionId: begun.session.id }, signal),
-      answering: newAnswering({ store, agents: this.#agents, apiCall: (begun) => wishesOfCall(store, begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
+      prepare: async (begun, { text, account }, signal) => (this.#agents.peek(begun.session.agent) ?? (await this.#agents.get(begun.session.agent))).prepare(text, { account, sessionId: begun.session.id }, signal),
+      answering: newAnswering({ store, agents: this.#agents, apiCall: (begun) => this.#runLog.begins(begun).then(() => wishesOfCall(store, begun)), runQuestions: (begun) => this.#runLog.questionsOf(begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
       ...visible,
       onEvent: (begun, event) => {
         visible.onEvent(begun, event);
         this.#turnHooks.onEvent(begun, event);
         this.#calls.onEvent(begun, event);
+        this.#runLog.onEvent(begun, event);
       },
+      told: (begun) => this.#runLog.told(begun),
       screen: (begun, event) => this.#turnHooks.screen(begun, event),
       onFinished: (turn) => this.#onFinished(turn),
     });
@@ -233,6 +244,11 @@ export class Gateway {
     return this.#accounts.adapter(account)?.webhook;
   }
 
+  /** Whether an account is there, or will be in a moment. */
+  expects(account: string): boolean {
+    return this.#accounts.expects(account);
+  }
+
   get runningTurns(): number {
     return this.#conversations.runningCount;
   }
@@ -247,6 +263,7 @@ export class Gateway {
     const graceMs = this.#settings.agent.restart_drain_timeout * 1000;
     await Promise.all([this.#cron.stop(graceMs), this.#conversations.stop(graceMs), this.api.stop(graceMs)]);
     this.#calls.close();
+    this.#runLog.close();
     await this.#spoken.stop();
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
@@ -309,7 +326,7 @@ export class Gateway {
     const known = this.#accounts.find(account);
     if (known === undefined) return account === apiAccount && userId === ownerCaller;
     const { allowed_users, allow_admin_from = [] } = known.common;
-    return known.platform.authenticatesSenders || allowed_users.includes(userId) || allow_admin_from.includes(userId);
+    return (known.platform.authenticatesSenders && known.platform.surface !== 'machine') || allowed_users.includes(userId) || allow_admin_from.includes(userId);
   }
 
   #sharing(): SessionSharing {
@@ -323,9 +340,9 @@ export class Gateway {
       busyMode: (session) => busyModeOf({ settings: () => this.#settings, account: (name) => this.#accounts.find(name) }, session),
       isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, this.#sharing()),
       platform: (account) => this.#accounts.platform(account),
-      replyTo: (event) => (this.#accounts.find(event.account)?.common.reply_to_mode === 'off' ? withoutAnchor(replyTarget(event)) : replyTarget(event)),
+      replyTo: (event) => (this.#accounts.find(event.account)?.common.reply_to_mode === 'off' && event.awaitsAnswer !== true ? withoutAnchor(replyTarget(event)) : replyTarget(event)),
       anchorAll: (account) => this.#accounts.find(account)?.common.reply_to_mode === 'all',
-      limits: newAgentLimits({ clock: this.#options.clock, settings: () => this.#settings, platform: (account) => this.#accounts.platform(account) }),
+      limits: newAgentLimits({ clock: this.#options.clock, settings: () => this.#settings, platform: (account) => this.#accounts.platform(account), singles: (agent) => this.#singles.count(agent) }),
     };
   }
 

@@ -11,6 +11,7 @@ import { admit, turnAway } from './admit.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
+import { findArranged } from './find-arranged.ts';
 import { placeOfEvent } from './hooks/contexts.ts';
 import { mayOvertake, screenArrival, tellReaction } from './hooks/screen-arrival.ts';
 import type { Screened } from './hooks/screen-arrival.ts';
@@ -32,7 +33,7 @@ const withButtonText = (event: InboundEvent): InboundEvent => (event.kind === 'b
  * acknowledge. Rejects when it could not be stored.
  */
 export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promise<Accepted> => {
-  const event = withButtonText(arrived);
+  const event = await findArranged(deps, withButtonText(arrived));
   const known = deps.account(event.account);
   if (known === undefined) throw new Error(`an event arrived for ${event.account}, which is not configured`);
   const verdict = await judge(deps, event, known);

@@ -6,6 +6,7 @@ import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Accepted, Adapter, AdapterContext, Identity, Inbox, Platform } from '../platforms/contract.ts';
+import { holdCredential } from './credential-lock.ts';
 import { accountWish } from '../store/account-wishes.ts';
 import type { AccountWish } from '../store/account-wishes.ts';
 import { leaseAccount, readCursor, releaseAccount, saveStatus, writeCursor } from '../store/accounts.ts';
@@ -20,6 +21,8 @@ export interface SupervisorOptions {
   readonly owner: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where credentials are held against other gateways of this machine; nowhere when left out. */
+  readonly lockFolder?: string;
   /** Takes secrets out of what is kept and shown. */
   redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
@@ -181,6 +184,7 @@ export class AccountSupervisor {
   async #connect(restarts: number): Promise<void> {
     const { platform, context, log, account, clock } = this.#options;
     await this.#save({ state: 'connecting' });
+    using _credential = this.#holdCredential();
     const adapter = await platform.open(context);
     const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(identifyTimeoutMs)]));
     const now = clock.now();
@@ -199,6 +203,11 @@ export class AccountSupervisor {
       run.abort();
       await watching;
     }
+  }
+
+  #holdCredential(): Disposable | undefined {
+    const { lockFolder, platform, context, account } = this.#options;
+    return lockFolder === undefined ? undefined : holdCredential(lockFolder, { platform, options: context.options, account, home: context.home });
   }
 
   /** Resolves when the adapter has ended, or when it had its time to. */

@@ -40,6 +40,7 @@ const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
     metrics,
     readiness: () => ({ ready, accounts: [{ account: 'telegram@work', state: ready ? 'connected' : 'degraded', lastEvidenceMs: 0 }] }),
     webhook: (account) => webhooks.get(account),
+    expects: (account) => account === 'starting',
     page: new Map(),
     store: store.store,
   });
@@ -101,6 +102,13 @@ test('what a proxy or a tunnel on this machine passes on is not local', async ()
   await using http = await setUp();
   assert.equal((await http.ask('/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } })).status, 401);
   assert.equal((await http.ask('/metrics', { headers: { host: 'my.tunnel.example' } })).status, 401);
+});
+
+test('an account that is only starting is not said to be missing', async () => {
+  await using http = await setUp();
+  const starting = await http.ask('/webhooks/starting/hook', { method: 'POST', body: '{}' });
+  assert.deepEqual([starting.status, starting.headers.get('retry-after')], [503, '1']);
+  assert.equal((await http.ask('/webhooks/nobody/hook', { method: 'POST', body: '{}' })).status, 404);
 });
 
 test('a login sets a strict cookie that opens the account routes', async () => {

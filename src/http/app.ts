@@ -35,6 +35,8 @@ export interface HttpDeps {
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** Asked for every request, so that accounts may come and go. */
   readonly webhook: (account: string) => Webhook | undefined;
+  /** Whether an account that has no routes now will have them in a moment. */
+  readonly expects?: (account: string) => boolean;
   readonly page: Page;
   readonly store: Store;
   /** The API for programs; without it there is none. */
@@ -54,6 +56,8 @@ const forward = (c: Context<HttpEnv>, webhook: Webhook, prefix: string): Respons
 const mount = (deps: HttpDeps, guard: Webhook['guard'], base: string) => async (c: Context<HttpEnv>): Promise<Response> => {
   const account = c.req.param('account') ?? '';
   const webhook = deps.webhook(account);
+  // Whoever is told that there is nothing does not try again.
+  if (webhook === undefined && deps.expects?.(account) === true) return c.json({ error: 'This account is starting; try again.' }, 503, { 'retry-after': '1' });
   if (webhook === undefined || webhook.guard !== guard) return c.json({ error: 'There is no such account here.' }, 404);
   const written = c.req.path.slice(base.length).split('/')[0] ?? '';
   return forward(c, webhook, `${base}${written}`);
@@ -73,7 +77,7 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
 
   if (deps.api !== undefined) {
     const api = apiApp({ ...deps, ...deps.api, trustedProxies: options.trusted_proxies });
-    for (const path of ['/v1/*', '/health/detailed']) app.all(path, (c) => api.fetch(c.req.raw, c.env));
+    for (const path of ['/v1/*', '/api/sessions', '/api/sessions/*', '/api/jobs', '/api/jobs/*', '/health/detailed']) app.all(path, (c) => api.fetch(c.req.raw, c.env));
   }
 
   app.use(guardBrowser({ bound: options.host, allowedHosts: options.allowed_hosts }));

@@ -47,6 +47,10 @@ export const accountOptions = z.object({
     .meta({ env: '<PLATFORM>_ALLOWED_USERS', aliases: ['allow_from'] })
     .describe('Ids of the people who may talk to the agent')
     .default([]),
+  allowed_roles: idList(openUp)
+    .meta({ env: '<PLATFORM>_ALLOWED_ROLES' })
+    .describe('Ids of roles, where the platform has them: whoever has one may talk to the agent in the workspace of that role')
+    .default([]),
   allow_all_users: z.boolean().meta({ env: '<PLATFORM>_ALLOW_ALL_USERS' }).describe('Lets everybody who can reach the account talk to the agent').default(false),
   allow_bots: z
     .preprocess((value) => botWords.get(value) ?? value, z.enum(['none', 'mentions', 'all']))

@@ -60,7 +60,10 @@ export const connecting: Readonly<Record<string, Clause>> = {
   'a wrong signature is refused and nothing comes in': async ({ adapter, simulator, running, place, say }) => {
     const { webhook, routes } = { webhook: simulator.webhook, routes: adapter.webhook?.routes };
     if (webhook === undefined || routes === undefined) return notOffered('nobody calls it');
-    const call = async (text: string, signed: boolean): Promise<Response> => routes.request('/', { method: 'POST', ...webhook({ ...place('dm'), text }, signed) });
+    const call = async (text: string, signed: boolean): Promise<Response> => {
+      const { path = '/', ...request } = webhook({ ...place('dm'), text }, signed);
+      return routes.request(path, { method: 'POST', ...request });
+    };
     await say({ text: 'ready' });
     await eventWith(running.inbox, 'ready');
     assert.equal((await call('forged', false)).status, 401);
@@ -76,7 +79,8 @@ export const connecting: Readonly<Record<string, Clause>> = {
     const { webhook, routes } = { webhook: simulator.webhook, routes: adapter.webhook?.routes };
     if (webhook === undefined || routes === undefined) return notOffered('nobody calls it');
     await running.stop();
-    const answer = await routes.request('/', { method: 'POST', ...webhook({ ...place('dm'), text: 'too early' }, true) });
+    const { path = '/', ...request } = webhook({ ...place('dm'), text: 'too early' }, true);
+    const answer = await routes.request(path, { method: 'POST', ...request });
     assert.equal(answer.status, 503);
   },
 

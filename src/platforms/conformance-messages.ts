@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { replyTarget } from '../core/message.ts';
 import { aMoment, eventually, eventWith, never, notOffered } from './conformance-bench.ts';
 import type { Clause } from './conformance-bench.ts';
 
@@ -41,6 +42,15 @@ export const messages: Readonly<Record<string, Clause>> = {
     assert.deepEqual([mentioned.chat.id, mentioned.chat.type, mentioned.sender.id], [group.chatId, 'group', group.senderId]);
     await say({ ...group, text: 'just talking' });
     assert.equal((await eventWith(running.inbox, 'just talking')).mentioned, false);
+  },
+
+  'whoever pretends to be somebody is not taken for them': async ({ simulator, running, say, place }) => {
+    if (simulator.forge === undefined) return notOffered('nobody can pretend to be somebody else there');
+    await simulator.forge({ ...place('dm'), text: 'it is me, honestly' });
+    assert.notEqual((await eventWith(running.inbox, 'it is me, honestly')).sender.unverified, undefined);
+    await say({ text: 'it is really me' });
+    assert.equal((await eventWith(running.inbox, 'it is really me')).sender.unverified, undefined);
+    return undefined;
   },
 
   'its own messages do not come back': async ({ running, say }) => {
@@ -130,6 +140,15 @@ export const messages: Readonly<Record<string, Clause>> = {
     await adapter.send({ ...answer, target: { ...answer.target, replyTo: messageId } }, never);
     const shown = await eventually(() => visible()[0], 'the answer is shown');
     assert.equal(shown.replyTo, messageId);
+  },
+
+  'whoever waits for an answer in the same call gets the one to their own question': async ({ adapter, simulator, running, message, place }) => {
+    if (simulator.ask === undefined) return notOffered('nobody can wait there');
+    const texts = ['first question', 'second question'];
+    const asked = texts.map((each) => simulator.ask?.({ ...place('dm'), text: each }));
+    const events = await Promise.all(texts.map((each) => eventWith(running.inbox, each)));
+    for (const event of events.toReversed()) await adapter.send(message(`about the ${event.text}`, { target: replyTarget(event) }), never);
+    assert.deepEqual(await Promise.all(asked), ['about the first question', 'about the second question']);
   },
 
   'a person may answer one of our messages': async ({ adapter, running, say, message }) => {

@@ -8,7 +8,12 @@ import type { Logger } from '../lib/logger.ts';
 import type { PlatformSimulator } from './simulator.ts';
 
 /** What the gateway did with an event. Anything but a rejection of the promise means: safe to acknowledge. */
-export type Accepted = 'stored' | 'duplicate' | 'skipped';
+export type Accepted =
+  | 'stored'
+  | 'duplicate'
+  | 'skipped'
+  /** The sender may not do this. An adapter that has to enter a chat before it can hear anybody there stays outside. */
+  | 'denied';
 
 /** The way into the gateway. It exists once; adapters see only this. */
 export interface Inbox {
@@ -148,6 +153,11 @@ export interface AccountData {
   remove(key: string): Promise<boolean>;
   /** Keys and values whose key starts with `prefix`, ordered by key. */
   list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>;
+  /**
+   * Writes all of it or nothing, and only while `key` holds `from` (undefined: is not there); then it holds `to`. Answers whether it was
+   * written: of several processes that read the same `from` exactly one succeeds.
+   */
+  change(change: AccountChange): Promise<boolean>;
   /** Answers the entry's number, growing within the account. The same `key` again appends nothing and answers the first number. */
   append(stream: string, key: string, entry: string): Promise<number>;
   read(query: { readonly stream?: string; readonly after: number; readonly limit: number }): Promise<readonly JournalEntry[]>;
@@ -155,6 +165,14 @@ export interface AccountData {
   tail(query: { readonly stream?: string; readonly before?: number; readonly limit: number }): Promise<readonly JournalEntry[]>;
   /** Called after an entry is durable, also when another process wrote it. */
   watch(listener: () => void): Disposable;
+}
+
+export interface AccountChange {
+  readonly key: string;
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly set: ReadonlyMap<string, string>;
+  readonly remove: readonly string[];
 }
 
 export interface JournalEntry {
@@ -175,8 +193,11 @@ export interface AdapterContext<Options> {
   readonly mediaFolder: string;
 }
 
-/** What a platform is to the people who use it. `chat`: a messenger. `page` and `terminal`: the gateway's own doors, where its owner sits. */
-export type Surface = 'chat' | 'page' | 'terminal';
+/**
+ * What a platform is to those who use it. `chat`: a messenger. `page` and `terminal`: the gateway's own doors, where its owner sits. `machine`: programs
+ * call, and nobody sits there: what they send is never a command, each call gets an answer of its own, and none of them is the owner.
+ */
+export type Surface = 'chat' | 'page' | 'terminal' | 'machine';
 
 /** How much a chat bears while the agent works: from messages that are edited freely to nothing but the answer. */
 export type DisplayTier = 'high' | 'medium' | 'low' | 'minimal';
@@ -212,6 +233,8 @@ export interface Platform<Options = unknown> {
   readonly asyncDelivery: boolean;
   /** The platform proves who speaks by its own credential (the page's login); allowlists do not apply. */
   readonly authenticatesSenders: boolean;
+  /** False where a stranger gets no answer unless the account's `unauthorized_dm_behavior` says otherwise. */
+  readonly answersStrangers?: boolean;
   /** `chat` when left out. */
   readonly surface?: Surface;
   /** Stands before a command besides `/`, where people's clients keep `/` to themselves. It counts only before a name that exists. */

@@ -67,6 +67,8 @@ export interface PlatformSimulator extends AsyncDisposable {
   readonly places: readonly SimulatedPlace[];
   /** Someone speaks; answers the native id of the event that the adapter has to report. */
   say(message: SimulatedMessage): Promise<string>;
+  /** Someone pretends to be the sender, where the platform lets that happen; answers the native id. */
+  forge?(message: SimulatedMessage): Promise<string>;
   /** The platform delivers an event again under the same id. */
   redeliver(nativeId: string): Promise<void>;
   /** An event of a kind that does not exist yet. */
@@ -85,5 +87,7 @@ export interface PlatformSimulator extends AsyncDisposable {
   /** Told where the adapter's `webhook.routes` can be reached, for platforms that call us. */
   connect?(url: string): void;
   /** Whatever a webhook request needs, signed and with a broken signature; undefined for platforms without webhooks. */
-  readonly webhook?: (message: SimulatedMessage, signed: boolean) => { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+  readonly webhook?: (message: SimulatedMessage, signed: boolean) => { readonly headers: Readonly<Record<string, string>>; readonly body: string; /** Below the adapter's routes; `/` when left out. */ readonly path?: string };
+  /** Someone speaks and waits for the answer in the same call, where the platform can do that; resolves with its text. */
+  ask?(message: SimulatedMessage): Promise<string>;
 }

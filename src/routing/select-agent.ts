@@ -53,7 +53,8 @@ export const routeWords = ({ route: { match }, index }: { readonly route: Route;
   `routes[${index}] (${namedKeys(match).map((key) => `${key} ${match[key]}`).join(', ')})`;
 
 /** Who answers by the configuration alone. */
-export const routedAgent = (routing: Routing, event: Pick<InboundEvent, 'account' | 'chat' | 'sender'>): ChosenAgent => {
+export const routedAgent = (routing: Routing, event: Pick<InboundEvent, 'account' | 'chat' | 'sender' | 'arranged'>): ChosenAgent => {
+  if (event.arranged?.agent !== undefined) return { id: event.arranged.agent, why: 'by arrangement' };
   const routed = matchingRoute(routing.routes, event);
   return routed === undefined ? { id: routing.default_agent, why: 'by default' } : { id: routed.route.agent, why: `by ${routeWords(routed)}` };
 };

@@ -11,10 +11,19 @@ import type { Store, Writing } from '../store/store.ts';
 import type { BegunTurn } from './begin.ts';
 import { turnLeaseMs } from './commit.ts';
 
+/** How questions reach whoever answers them, where that is not by a message in a chat. */
+export interface OwnQuestions {
+  /** What was told before has arrived. */
+  ready(): Promise<void>;
+  /** As part of the transaction that keeps the question. */
+  show(tx: Writing, question: StoredQuestion): Promise<void>;
+}
+
 export interface AskDeps {
   readonly store: Store;
   readonly clock: Clock;
   platform(account: string): Platform | undefined;
+  readonly own?: OwnQuestions | undefined;
 }
 
 /** A notification may be missed; nobody waits longer than this because of it. */
@@ -39,7 +48,8 @@ const ask = async (deps: AskDeps, begun: BegunTurn, asked: { key: string; callId
   const { turn, session, last, claim } = begun;
   const asker = last === undefined || last.event.kind === 'notice' ? (session.userId ?? undefined) : last.event.sender.id;
   const platform = deps.platform(turn.target.account);
-  if (platform === undefined) throw new Error(`the account ${turn.target.account} has no platform`);
+  if (platform === undefined && deps.own === undefined) throw new Error(`the account ${turn.target.account} has no platform`);
+  await deps.own?.ready();
   await deps.store.write(async (tx) => {
     await holdLane(tx, claim, turnLeaseMs);
     const kept = await keepQuestion(tx, {
@@ -51,7 +61,9 @@ const ask = async (deps: AskDeps, begun: BegunTurn, asked: { key: string; callId
       question: asked.question,
       purpose: { type: 'call', callId: asked.callId },
     });
-    if (kept.isNew) await enqueueQuestion(tx, platform, kept.question);
+    if (!kept.isNew) return;
+    if (deps.own !== undefined) await deps.own.show(tx, kept.question);
+    else if (platform !== undefined) await enqueueQuestion(tx, platform, kept.question);
   });
 };
 

@@ -34,6 +34,8 @@ export interface TurnResult {
   readonly asked: boolean;
   /** What people will see, if anything. */
   readonly answer: Omit<Outgoing, 'key'> | undefined;
+  /** What other places get of it. */
+  readonly copies?: readonly Omit<Outgoing, 'key'>[];
 }
 
 /**
@@ -57,17 +59,18 @@ const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, poli
   const prompt = rowIds[0] === undefined || result.window.promptTokens === undefined ? undefined : { tokens: result.window.promptTokens, throughId: rowIds[0] - 1 };
   const settle = policy.settle?.(turn);
   if (settle !== undefined) await settle(tx, { reason: result.reason, error: result.error, text: result.messages.at(-1)?.content ?? '', usage: result.usage, ...(result.errorCode !== undefined && { errorCode: result.errorCode }) });
-  else if (result.answer !== undefined) await enqueueAnswer(tx, turn, result.answer, policy);
+  else if (result.answer !== undefined) await enqueueAnswer(tx, turn, { ...result.answer, key: `turn:${turn.id}` }, policy);
+  for (const [index, copy] of (result.copies ?? []).entries()) await enqueueAnswer(tx, turn, { ...copy, key: `turn:${turn.id}:to:${index + 1}` }, policy);
   if (result.asked) await withdrawQuestions(tx, turn.id);
   await closeTurnItems(tx, turn.id, { state: 'done', reason: result.reason });
   await result.kept?.write(tx);
   await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model, context: { ...result.window, ...(prompt !== undefined && { prompt }) } });
 };
 
-const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Omit<Outgoing, 'key'>, policy: BeginPolicy): Promise<void> => {
+const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Outgoing, policy: BeginPolicy): Promise<void> => {
   const platform = policy.platform(answer.target.account);
   if (platform === undefined) throw new Error(`the account ${answer.target.account} has no platform`);
-  await enqueueText(tx, platform, { ...answer, key: `turn:${turn.id}`, turnId: turn.id, anchorAll: policy.anchorAll(answer.target.account) });
+  await enqueueText(tx, platform, { ...answer, turnId: turn.id, anchorAll: policy.anchorAll(answer.target.account) });
 };
 
 /** Stores rows while the turn runs: an assistant message with its tool calls before they run, each result right after. */

@@ -4,6 +4,7 @@ import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
 import { addUsage, noUsage } from '../core/transcript.ts';
+import type { Outgoing } from '../delivery/compose.ts';
 import { splitMedia } from '../delivery/media-directives.ts';
 import type { Prepared } from '../delivery/prepare-text.ts';
 import { shownReasoning } from '../delivery/shown-reasoning.ts';
@@ -84,7 +85,7 @@ interface Conversed {
 }
 
 const askFor = (parts: TurnParts, begun: BegunTurn, progress: Progress, answering: Answering): AskPerson => {
-  const ask = askPerson({ store: parts.store, clock: parts.clock, platform: (account) => parts.policy.platform(account) }, begun);
+  const ask = askPerson({ store: parts.store, clock: parts.clock, platform: (account) => parts.policy.platform(account), own: answering.ownQuestions }, begun);
   return async (question, from, waiting) => {
     if (!answering.attended) return { type: 'unattended' };
     progress.asked = true;
@@ -106,6 +107,7 @@ const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, 
     transcript: await withRecall(rows, answering),
     steering: () => steering(parts, begun, progress),
     asyncDelivery: answering.asyncDelivery,
+    attended: answering.attended,
     limits: answering.limits,
     place: answering.place,
     ask: askFor(parts, begun, progress, answering),
@@ -183,9 +185,21 @@ const doChore = async (parts: TurnParts, begun: BegunTurn, chore: TurnChore, sig
 };
 
 /** A whole answer goes out with its files; of one that was broken off only the words are shown. */
-const preparedEnd = async (parts: TurnParts, begun: BegunTurn, { end, halt }: { end: TurnEnd; halt: AbortSignal }): Promise<Prepared> => {
+const preparedEnd = async (parts: TurnParts, begun: BegunTurn, { end, account, halt }: { end: TurnEnd; account: string; halt: AbortSignal }): Promise<Prepared> => {
   const isWhole = (end.reason === 'completed' || end.reason === 'limit') && !isSilent(end);
-  return isWhole ? preparedText(parts, begun, { text: end.text, halt }) : { text: splitMedia(end.text).text };
+  return isWhole ? preparedText(parts, begun, { text: end.text, account, halt }) : { text: splitMedia(end.text).text };
+};
+
+/** The answer for each further place that was arranged for it. Where nobody knows what it is about, trouble comes with the name of the chat it comes from. */
+const copiesOf = async (parts: TurnParts, begun: BegunTurn, { end, halt }: { end: TurnEnd; halt: AbortSignal }): Promise<readonly Omit<Outgoing, 'key'>[]> => {
+  const copies: Omit<Outgoing, 'key'>[] = [];
+  const { chat, answerTo = [] } = begun.last?.event ?? {};
+  for (const target of answerTo) {
+    const { text, media } = await preparedEnd(parts, begun, { end, account: target.account, halt });
+    const copy = answerOf({ ...end, text }, { target, preview: undefined, ...(media !== undefined && { media }) });
+    if (copy !== undefined) copies.push(end.sentence === undefined ? copy : { ...copy, text: `**${chat?.name ?? chat?.id ?? ''}**\n\n${copy.text}` });
+  }
+  return copies;
 };
 
 /**
@@ -209,12 +223,14 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
     if (error instanceof StoreError) throw error;
     end = brokenOff(parts, begun, error);
   } finally {
+    await parts.told?.(begun);
     await progress.preview?.finish();
     await progress.tools?.[Symbol.asyncDispose]();
   }
   const shown = shownEnd(parts, begun, { end, progress, conversed, ms: parts.clock.now() - startedMs });
-  const prepared = await preparedEnd(parts, begun, { end: shown, halt: signals.halt });
-  const answer = answerOf({ ...shown, text: prepared.text }, { target: begun.turn.target, preview: await progress.preview?.finish(), ...(prepared.media !== undefined && { media: prepared.media }) });
+  const { target } = begun.turn;
+  const prepared = await preparedEnd(parts, begun, { end: shown, account: target.account, halt: signals.halt });
+  const answer = answerOf({ ...shown, text: prepared.text }, { target, preview: await progress.preview?.finish(), ...(prepared.media !== undefined && { media: prepared.media }), tellSilence: parts.policy.platform(target.account)?.surface === 'machine' });
   // What nobody was shown was not said: the model would take the person's message for answered.
   const unseen = answer === undefined && (end.reason === 'interrupted' || end.reason === 'stopped');
   return {
@@ -228,6 +244,7 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
     window: windowOf(progress, conversed),
     ...(conversed !== undefined && end.reason === 'completed' && { kept: keptBy(conversed, end, parts.clock.now()) }),
     answer,
+    copies: await copiesOf(parts, begun, { end: shown, halt: signals.halt }),
   };
 };
 

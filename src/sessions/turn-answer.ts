@@ -44,9 +44,12 @@ const textFor = (end: TurnEnd, previewed: boolean): string => {
 /** Whether the model chose to say nothing. */
 export const isSilent = (end: TurnEnd): boolean => end.reason === 'completed' && isSilentReply(end.text);
 
-/** What people see of a turn. A preview that stands in the chat always gets an end, so that nothing half-written is left behind. */
-export const answerOf = (end: TurnEnd, place: { target: Target; preview: string | undefined; media?: readonly OutboundMedia[] }): Omit<Outgoing, 'key'> | undefined => {
-  const text = isSilent(end) ? '' : textFor(end, place.preview !== undefined);
+/**
+ * What people see of a turn. A preview that stands in the chat always gets an end, so that nothing half-written is left behind. With `tellSilence` the chat gets
+ * the model's word for silence as well: a program waits for the end.
+ */
+export const answerOf = (end: TurnEnd, place: { target: Target; preview: string | undefined; media?: readonly OutboundMedia[]; tellSilence?: boolean }): Omit<Outgoing, 'key'> | undefined => {
+  const text = isSilent(end) && place.tellSilence !== true ? '' : textFor(end, place.preview !== undefined);
   const files = place.media === undefined ? {} : { media: place.media };
   if (place.preview !== undefined) return { target: place.target, text: text.trim() === '' ? (place.media === undefined ? '—' : '📎') : text, finishes: place.preview, ...files };
   return text.trim() === '' && place.media === undefined ? undefined : { target: place.target, text, ...files };

@@ -7,6 +7,7 @@ import type { ToolProgress } from '../delivery/tool-progress.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store, Writing } from '../store/store.ts';
+import type { OwnQuestions } from './ask-person.ts';
 import type { AttachmentOptions } from './attachments.ts';
 import type { BegunTurn, BeginPolicy } from './begin.ts';
 import type { CompressionParts } from './compression/job.ts';
@@ -29,6 +30,8 @@ export interface Answering {
   readonly wishes?: Pick<TurnInput, 'clientTools' | 'toolChoice' | 'reasoningEffort'>;
   /** Somebody is there who can be asked. */
   readonly attended: boolean;
+  /** Left out where questions are messages in a chat. */
+  readonly ownQuestions?: OwnQuestions;
   /** What a memory knows about what a person says; undefined when that is nothing. Never rejects. */
   recall(said: string): Promise<string | undefined>;
   /** Part of the transaction that ends the turn: what was said goes to the memory. */
@@ -54,14 +57,16 @@ export interface TurnParts {
   /** Undefined where answers are not shown while they are written. `part` counts the texts of the turn that stand above it. */
   preview(begun: BegunTurn, part: number): LivePreview | undefined;
   typing(begun: BegunTurn): Disposable;
-  /** A text of the agent as it goes out: files that it names go with it, and what stands for them is gone. */
-  prepare(begun: BegunTurn, text: string, signal: AbortSignal): Promise<Prepared>;
+  /** A text of the agent as it goes out to an account: files that it names go with it, and what stands for them is gone. */
+  prepare(begun: BegunTurn, said: { readonly text: string; readonly account: string }, signal: AbortSignal): Promise<Prepared>;
   /** Undefined where the agent's work is not shown, or in the platform's own way. */
   progress(begun: BegunTurn): ToolProgress | undefined;
   display(begun: BegunTurn): DisplaySettings | undefined;
   onEvent?(begun: BegunTurn, event: TurnEvent): void;
   /** What happens in place of an event of the agent; the event itself when left out. */
   screen?(begun: BegunTurn, event: TurnEvent): Promise<readonly TurnEvent[]>;
+  /** What was told of the turn has to be kept before its end is. Never rejects. */
+  told?(begun: BegunTurn): Promise<void>;
 }
 
 /** What ends a turn early. The reason of each is a `TurnAbort`. */

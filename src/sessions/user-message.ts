@@ -70,10 +70,11 @@ export const userMessage = (group: ItemGroup, media: LoadedMedia, shared: boolea
   // Every part of an album says again what it replies to.
   const said = group[0].event.batch?.kind === 'album' ? new Set(texts) : texts;
   const body = [...said, ...media.notes].join('\n');
-  const { sender, kind } = group[0].event;
-  const content = shared && kind !== 'notice' ? `[${oneLine(sender.name ?? sender.id)}] ${body}` : body;
+  const { account, sender, kind } = group[0].event;
+  const isNamed = shared && kind !== 'notice';
+  const content = isNamed ? `[${oneLine(sender.name ?? sender.id)}] ${body}` : body;
   const attachments = [...group.flatMap((item) => item.event.files ?? []), ...media.attachments];
-  return { role: 'user', content: content.toWellFormed(), ...(attachments.length > 0 && { attachments }) };
+  return { role: 'user', content: content.toWellFormed(), ...(attachments.length > 0 && { attachments }), ...(isNamed && { speaker: `${account}:${sender.id}` }) };
 };
 
 /** What a message brings besides words: results of the sender's own tools, as rows of their own before it. */

@@ -61,6 +61,31 @@ const removeValue = async (tx: Writing, account: string, key: string): Promise<b
   return result.numDeletedRows === 1n;
 };
 
+interface Change {
+  readonly key: string;
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly set: ReadonlyMap<string, string>;
+  readonly remove: readonly string[];
+}
+
+/** The guard's own row decides between two who try it side by side. */
+const takeTurn = async (tx: Writing, account: string, { key, from, to }: Change): Promise<boolean> => {
+  if (from === undefined) {
+    const inserted = await tx.q.insertInto('account_values').values({ account, key, value: to }).onConflict((conflict) => conflict.columns(['account', 'key']).doNothing()).executeTakeFirst();
+    return inserted.numInsertedOrUpdatedRows === 1n;
+  }
+  const updated = await tx.q.updateTable('account_values').set({ value: to }).where('account', '=', account).where('key', '=', key).where('value', '=', from).executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
+};
+
+const changeValues = async (tx: Writing, account: string, change: Change): Promise<boolean> => {
+  if (!(await takeTurn(tx, account, change))) return false;
+  for (const [key, value] of change.set) await setValue(tx, account, { key, value });
+  for (const key of change.remove) await removeValue(tx, account, key);
+  return true;
+};
+
 /** No character stands behind it, so it closes the range of keys with a given start. */
 const lastCharacter = '\u{10FFFF}';
 
@@ -84,6 +109,8 @@ export const accountData = (store: Store, account: string) => ({
   set: (key: string, value: string): Promise<void> => store.write((tx) => setValue(tx, account, { key, value })),
   /** Answers whether there was one. */
   remove: (key: string): Promise<boolean> => store.write((tx) => removeValue(tx, account, key)),
+  /** All or nothing, and only while the guard is as it was read. */
+  change: (change: Change): Promise<boolean> => store.write((tx) => changeValues(tx, account, change)),
   append: (stream: string, key: string, entry: string): Promise<number> => store.write((tx) => append(tx, { account, stream, key, entry })),
   read: (query: { stream?: string; after: number; limit: number }): Promise<JournalRow[]> => store.read((db) => read(db, account, query)),
   /** The newest entries, oldest first. */

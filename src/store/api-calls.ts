@@ -1,3 +1,4 @@
+import type { InboundEvent } from '../core/message.ts';
 import type { TranscriptMessage, Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import { prepared } from './prepared.ts';
@@ -78,9 +79,10 @@ export const findApiCall = async <Request>(db: Reading, of: { readonly id: strin
   return row === undefined ? undefined : toCall(row);
 };
 
-/** The first end counts. */
-export const endApiCall = async (tx: Writing, id: string, result: ApiCallResult): Promise<void> => {
-  await tx.q.updateTable('api_calls').set({ result: JSON.stringify(result), ended_at: tx.now }).where('id', '=', id).where('ended_at', 'is', null).execute();
+/** The key whose call has ended with this; undefined when it had ended before, for the first end counts. */
+export const endApiCall = async (tx: Writing, id: string, result: ApiCallResult): Promise<string | undefined> => {
+  const ended = await tx.q.updateTable('api_calls').set({ result: JSON.stringify(result), ended_at: tx.now }).where('id', '=', id).where('ended_at', 'is', null).returning('key_id').executeTakeFirst();
+  return ended?.key_id;
 };
 
 /** Its conversation stays. */
@@ -88,9 +90,31 @@ export const hideApiCall = async (tx: Writing, id: string): Promise<void> => {
   await tx.q.updateTable('api_calls').set({ hidden: 1 }).where('id', '=', id).execute();
 };
 
-/** The call that a turn answers. */
+/** The call that a turn answers; what was said to the turn later came behind it. */
 export const callOfTurn = async (db: Reading, turnId: number): Promise<string | undefined> =>
-  (await db.q.selectFrom('inbox').select('native_id').where('turn_id', '=', turnId).orderBy('id', 'desc').limit(1).executeTakeFirst())?.native_id;
+  (await db.q.selectFrom('inbox').select('native_id').where('turn_id', '=', turnId).orderBy('id').limit(1).executeTakeFirst())?.native_id;
+
+/** How far the message of a call has come: no turn has taken it up, its turn is under way, or it is over. */
+export interface CallProgress {
+  readonly state: 'waiting' | 'running' | 'over';
+  readonly turnId: number | null;
+  readonly event: InboundEvent | undefined;
+  /** Its turn is to end. */
+  readonly stopping: boolean;
+}
+
+export const progressOfCall = async (db: Reading, call: { readonly id: string; readonly account: string }): Promise<CallProgress> => {
+  const row = await db.q
+    .selectFrom('inbox')
+    .leftJoin('turns', 'turns.id', 'inbox.turn_id')
+    .select(['inbox.state', 'inbox.turn_id', 'inbox.event', 'turns.exit_reason'])
+    .where('inbox.native_id', '=', call.id)
+    .where('inbox.account', '=', call.account)
+    .executeTakeFirst();
+  const state = row?.state === 'waiting' || row?.state === 'running' ? row.state : 'over';
+  const event = row === undefined ? undefined : (JSON.parse(row.event) as InboundEvent);
+  return { state, event, turnId: row?.turn_id ?? null, stopping: state === 'running' && row?.exit_reason === 'stopped' };
+};
 
 /** What the agent has said and called in a turn, and the newest message of it. */
 export const rowsOfTurn = async (db: Reading, of: { readonly sessionId: string; readonly turnId: number }): Promise<{ readonly rows: readonly TranscriptMessage[]; readonly throughId: number }> => {

@@ -94,7 +94,10 @@ export const noteApiKeyUse = async (tx: Writing, id: string): Promise<void> => {
     .execute();
 };
 
-/** Of one day (`2026-01-31`), in UTC. */
+/** The day that spending belongs to (`2026-01-31`), in UTC. */
+export const spendDay = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10);
+
+/** Of one day. */
 export const addApiSpend = async (tx: Writing, spent: { readonly keyId: string; readonly day: string; readonly usd: number }): Promise<void> => {
   await tx.q
     .insertInto('api_spend')

@@ -131,6 +131,9 @@ export const findJob = async (db: Reading, id: string): Promise<CronJob | undefi
   return row === undefined ? undefined : toJob(row);
 };
 
+/** Whether a job has or had this id. */
+export const isJobId = async (db: Reading, id: string): Promise<boolean> => (await db.q.selectFrom('cron_jobs').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
+
 export interface LockedJob {
   readonly job: CronJob;
   /** By the database's clock. */

@@ -1,4 +1,5 @@
 import { cronAccount } from './cron-runs.ts';
+import { deleteSessions } from './delete-sessions.ts';
 import { inMs } from './store.ts';
 import type { Writing } from './store.ts';
 
@@ -13,14 +14,6 @@ const sessionsOnlyOfJobs = async (tx: Writing, ids: readonly string[]): Promise<
     .where((eb) => eb.not(eb.exists(eb.selectFrom('bindings').select('session_id').whereRef('bindings.session_id', '=', 'sessions.id'))))
     .execute();
   return rows.map(({ id }) => id);
-};
-
-const deleteSessions = async (tx: Writing, ids: readonly string[]): Promise<void> => {
-  if (ids.length === 0) return;
-  const said = tx.q.selectFrom('messages').select('id').where('session_id', 'in', [...ids]);
-  await tx.q.deleteFrom('message_search').where('rowid', 'in', said).execute();
-  for (const table of ['messages', 'prompts', 'compressions', 'compression_failures', 'grants', 'acp_sessions'] as const) await tx.q.deleteFrom(table).where('session_id', 'in', [...ids]).execute();
-  await tx.q.deleteFrom('sessions').where('id', 'in', [...ids]).execute();
 };
 
 /** Deletes some of the runs that ended so long ago, with their conversations, and jobs that are over and have none left. Answers how many runs. */

@@ -35,13 +35,14 @@ export const inspectStore = async (options: InspectOptions): Promise<Inspection 
 };
 
 /** Opening a file that nobody else has open would leave a journal and a shared-memory file beside it, unless SQLite is told that it does not change. */
-const openUnchanged = (path: string): DatabaseSync => {
+export const openUnchanged = (path: string): DatabaseSync => {
   const url = pathToFileURL(path);
   if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1');
   return new DatabaseSync(url, { readOnly: true, timeout: 1000 });
 };
 
-const sqliteVersion = (db: DatabaseSync): number => {
+/** 0 for a database without tables of ours. */
+export const sqliteVersion = (db: DatabaseSync): number => {
   const table = db.prepare("select 1 from sqlite_master where type = 'table' and name = 'meta'").get();
   return table === undefined ? 0 : Number(db.prepare("select value from meta where key = 'schema_version'").get()?.['value'] ?? 0);
 };
@@ -70,7 +71,8 @@ const inspectSqlite = (options: InspectOptions): Inspection => {
   }
 };
 
-const damageOf = (db: DatabaseSync): string | undefined => {
+/** What SQLite says about the pages of a file; undefined when all is well. */
+export const damageOf = (db: DatabaseSync): string | undefined => {
   try {
     const verdict = String(Object.values(db.prepare('pragma quick_check(1)').get() ?? {})[0]);
     return verdict === 'ok' ? undefined : verdict.replaceAll(/\s+/g, ' ');

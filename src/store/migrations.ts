@@ -208,7 +208,9 @@ const fifth: Migration = {
 /** Further platforms, runs of the API, and operations. */
 const sixth: Migration = {
   version: 6,
-  statements: () => [],
+  statements: () => [
+    'create table api_run_events (run_id text not null, seq bigint not null, kind text not null, event text not null, created_at bigint not null, primary key (run_id, seq))',
+  ],
 };
 
 const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth];

@@ -92,6 +92,9 @@ export const sentMessageId = async (db: Reading, key: string): Promise<string | 
   return ids.length === 1 ? ids[0] : undefined;
 };
 
+/** Whether a delivery was ever enqueued under this key. */
+export const hasDelivery = async (db: Reading, key: string): Promise<boolean> => (await db.q.selectFrom('outbox').select('id').where('key', '=', key).executeTakeFirst()) !== undefined;
+
 /** The oldest delivery of a lane that is not settled. */
 export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem | undefined> => {
   const [row] = (await selectHead(db, { lane })).rows;

@@ -128,6 +128,20 @@ const pruneApiCalls: Step = async (tx, limits) => {
   return batchOf(await tx.q.deleteFrom('api_calls').where('id', 'in', old).executeTakeFirst());
 };
 
+/** One run after the other, before the calls that they belong to. */
+const pruneRunEvents: Step = async (tx, limits) => {
+  const run = await tx.q
+    .selectFrom('api_calls')
+    .select('id')
+    .where('ended_at', '<', daysAgo(tx, limits.apiCallDays))
+    .where((eb) => eb.exists(eb.selectFrom('api_run_events').select('api_run_events.seq').whereRef('api_run_events.run_id', '=', 'api_calls.id')))
+    .limit(1)
+    .executeTakeFirst();
+  if (run === undefined) return { deleted: 0, more: false };
+  const { deleted } = batchOf(await tx.q.deleteFrom('api_run_events').where('run_id', '=', run.id).executeTakeFirst());
+  return { deleted, more: true };
+};
+
 const pruneApiSpend: Step = async (tx, limits) => {
   const day = new Date((await databaseNow(tx)) - limits.turnDays * dayMs).toISOString().slice(0, 10);
   return batchOf(await tx.q.deleteFrom('api_spend').where('day', '<', day).executeTakeFirst());
@@ -236,6 +250,7 @@ const steps: Readonly<Record<string, Step>> = {
   media_notes: pruneMediaNotes,
   speech_work: pruneSpeechWork,
   agent_spend: pruneSpend,
+  api_run_events: pruneRunEvents,
   api_calls: pruneApiCalls,
   api_spend: pruneApiSpend,
   gates: pruneGates,

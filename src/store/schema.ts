@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { CompressionRow, DelegationRow, MemoryProposalRow, MemoryWorkRow, ProcessRow, QuestionRow, SpeechWorkRow } from './schema/agent-rows.ts';
-import type { ApiCallRow, ApiKeyRow } from './schema/api-rows.ts';
+import type { ApiCallRow, ApiKeyRow, RunEventRow } from './schema/api-rows.ts';
 import type { AccountRow, InboxRow, LaneRow, MessageRow, OutboxRow, SessionRow, TurnRow } from './schema/conversation-rows.ts';
 import type { ChannelRow, CronJobRow, CronRunRow, HandoffRow } from './schema/reach-rows.ts';
 
@@ -9,6 +9,7 @@ export interface Tables {
   meta: { key: string; value: string };
   api_keys: ApiKeyRow;
   api_calls: ApiCallRow;
+  api_run_events: RunEventRow;
   api_spend: { key_id: string; day: string; usd: number };
   api_replays: { key_id: string; name: string; fingerprint: string; answer: string; created_at: number };
   nodes: { id: string; kind: string; pid: number; host: string; started_at: number; seen_at: number };

@@ -68,6 +68,8 @@ export interface SessionSettings {
   /** Which answers are spoken as well: none, those to spoken messages, or all. */
   readonly voice?: 'off' | 'voice_only' | 'all';
   readonly reasoningEffort?: ReasoningEffort;
+  /** What the agent is told on top of its own instructions. */
+  readonly instructions?: string;
   /** Who had the conversation before it was handed over; they may take it back. */
   readonly former?: readonly { readonly account: string; readonly userId: string }[];
   /** What /sessions showed last, so that a number means what the person saw. */
@@ -75,7 +77,7 @@ export interface SessionSettings {
 }
 
 /** Why a conversation ended. */
-export type EndReason = 'new' | 'idle' | 'daily' | 'switched' | 'branched';
+export type EndReason = 'new' | 'idle' | 'daily' | 'switched' | 'branched' | 'closed';
 
 export interface NewSession {
   readonly id: string;
@@ -309,6 +311,8 @@ export const expectPrompt = async (tx: Writing, id: string, prompt: PromptCount 
 
 export interface SessionFilter {
   readonly limit: number;
+  /** So many of the newest are left out. */
+  readonly offset?: number;
   readonly account?: string;
   readonly agent?: string;
   /** Only conversations of this person. */
@@ -325,7 +329,7 @@ export const listSessions = async (db: Reading, filter: SessionFilter): Promise<
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent);
   if (filter.userId !== undefined) query = query.where('user_id', '=', filter.userId);
   if (filter.titleContains !== undefined) query = query.where(sql<boolean>`lower(title) like ${containing(filter.titleContains)} escape '\\'`);
-  const rows = await query.orderBy('active_at', 'desc').limit(filter.limit).execute();
+  const rows = await query.orderBy('active_at', 'desc').orderBy('id', 'desc').limit(filter.limit).offset(filter.offset ?? 0).execute();
   return rows.map(toSession);
 };
 

@@ -64,7 +64,7 @@ const migrate = (db: DatabaseSync, path: string): void => {
   }
 };
 
-const damaged = (path: string, detail: string, cause?: unknown): StoreError =>
+export const damaged = (path: string, detail: string, cause?: unknown): StoreError =>
   new StoreError(
     'corrupt',
     `${path} is damaged (${detail}). Stop every hermes process, keep a copy of the file, then either restore a backup or save what is readable with: sqlite3 '${path}' .recover | sqlite3 '${path}.recovered'`,

@@ -18,6 +18,17 @@ export const openAccountData = (path: string): AccountData & Disposable => {
         .prepare('select key, value from v where substr(key, 1, ?) = ? order by key')
         .all(prefix.length, prefix)
         .map((row) => ({ key: String(row['key']), value: String(row['value']) })),
+    async change({ key, from, to, set, remove }) {
+      db.exec('begin immediate');
+      const guard =
+        from === undefined ? db.prepare('insert into v values (?, ?) on conflict do nothing').run(key, to) : db.prepare('update v set value = ? where key = ? and value = ?').run(to, key, from);
+      if (guard.changes > 0) {
+        for (const [name, value] of set) db.prepare('insert into v values (?, ?) on conflict do update set value = excluded.value').run(name, value);
+        for (const name of remove) db.prepare('delete from v where key = ?').run(name);
+      }
+      db.exec('commit');
+      return guard.changes > 0;
+    },
     async append(stream, key, entry) {
       const { changes } = db.prepare('insert into j (stream, key, entry, at) values (?, ?, ?, ?) on conflict do nothing').run(stream, key, entry, Date.now());
       if (changes > 0) for (const listener of listeners) listener();

@@ -20,7 +20,7 @@ const settingsTable = (settings: readonly SettingDescription[]): string => ['| s
 
 const roles: Readonly<Record<NonNullable<Command['role']>, string>> = { guest: 'everybody', user: 'users', admin: 'admins' };
 
-const places: Readonly<Record<NonNullable<Command['surfaces']>[number], string>> = { chat: 'chats', page: 'the page', terminal: 'the terminal' };
+const places: Readonly<Record<NonNullable<Command['surfaces']>[number], string>> = { chat: 'chats', page: 'the page', terminal: 'the terminal', machine: 'calls of programs' };
 
 const commandRow = (command: Command): string => {
   const only = command.surfaces === undefined ? '' : ` Only in ${command.surfaces.map((surface) => places[surface]).join(' and ')}.`;

@@ -131,8 +131,8 @@ export interface Outside extends AsyncDisposable {
 }
 
 /** The gateway as people start it: a process of its own, by the launcher. Resolves when it says that it has started. */
-export const startOutside = async (world: World, env: Readonly<Record<string, string>> = {}): Promise<Outside> => {
-  const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { env: { ...process.env, ...world.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+export const startOutside = async (world: World, env: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<Outside> => {
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run', ...args], { env: { ...process.env, ...world.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const exited = once(child, 'exit');
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));

@@ -13,6 +13,8 @@ export interface ToolContext {
   readonly clock: Clock;
   /** False where nothing can be said after the turn: a tool must not promise to report later. */
   readonly asyncDelivery: boolean;
+  /** Somebody can be asked; left out where that is so exactly when something can be said later. */
+  readonly attended?: boolean;
   /** What was said before this call as far as the model reads it, with the results of earlier calls of the same message. */
   readonly transcript?: () => readonly TranscriptMessage[];
   /** Says that a long piece of work is alive, so that the turn's activity deadline does not end it. */

@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { newMetrics } from '../../lib/metrics.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import { platforms } from '../../platforms/registry.ts';
-import type { HomeLock } from '../../store/home-lock.ts';
+import type { FileLock } from '../../store/file-lock.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { Terminal } from '../environment.ts';
@@ -32,7 +32,7 @@ const terminalOnly = (config: Config, account: string): GatewayConfig => {
 };
 
 /** Starts a gateway under a lock that the caller holds. It writes to the log file only: the screen belongs to the conversation. */
-export const hostGateway = async (terminal: Terminal, config: Config, at: { readonly home: string; readonly account: string; readonly redactor: Redactor; readonly lock: HomeLock }): Promise<Host> => {
+export const hostGateway = async (terminal: Terminal, config: Config, at: { readonly home: string; readonly account: string; readonly redactor: Redactor; readonly lock: FileLock }): Promise<Host> => {
   const { home, account, redactor, lock } = at;
   const clock = systemClock;
   const { log, close } = openLog(terminal, { home, redactor });

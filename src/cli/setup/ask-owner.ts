@@ -1,3 +1,4 @@
+import { answersStrangers } from '../../access/answers-strangers.ts';
 import type { AccountConfig } from '../../config/read-accounts.ts';
 import { platforms } from '../../platforms/registry.ts';
 import { allowUsers, guardedAccounts, hasPeople, idProblem } from './people.ts';
@@ -15,7 +16,7 @@ const chooseAccount = async (run: SetupRun, prompts: Prompts): Promise<AccountCo
 };
 
 /** A code is only listened to where strangers get an answer. */
-const hearsCodes = ({ common }: AccountConfig): boolean => common.unauthorized_dm_behavior !== 'ignore';
+const hearsCodes = ({ platform, common }: AccountConfig): boolean => answersStrangers(platforms.find(({ name }) => name === platform) ?? {}, common);
 
 const chooseWay = (run: SetupRun, prompts: Prompts, account: AccountConfig): Promise<Way> => {
   const isOpen = hasPeople(run, account);

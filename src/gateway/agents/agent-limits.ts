@@ -20,6 +20,8 @@ export interface AgentLimitsDeps {
   readonly clock: Clock;
   settings(): Pick<GatewaySettings, 'agents'>;
   platform(account: string): Platform | undefined;
+  /** Turns of an agent that belong to no conversation. */
+  singles?(agent: string): number;
 }
 
 const isLimited = ({ max_concurrent_turns, daily_spend_usd }: AgentOptions): boolean => max_concurrent_turns !== undefined || daily_spend_usd !== undefined;
@@ -53,7 +55,7 @@ export const newAgentLimits = (deps: AgentLimitsDeps): ConversationLimits => {
   const isFull = async (tx: Writing, agent: string, most: number | undefined): Promise<boolean> => {
     if (most === undefined) return false;
     await lockAgent(tx, agent);
-    return ((await turnsAtWork(tx)).get(agent) ?? 0) >= most;
+    return ((await turnsAtWork(tx)).get(agent) ?? 0) + (deps.singles?.(agent) ?? 0) >= most;
   };
 
   /** Only where somebody can be told, and told again when it goes on; elsewhere the turn begins, and its first call says why it ends. */
@@ -91,7 +93,7 @@ export const newAgentLimits = (deps: AgentLimitsDeps): ConversationLimits => {
     async ready(db, limit) {
       const counted = limited().filter(([, options]) => options.max_concurrent_turns !== undefined);
       const atWork = counted.length === 0 ? new Map<string, number>() : await turnsAtWork(db);
-      return readyTurnsBut(db, counted.filter(([id, options]) => (atWork.get(id) ?? 0) >= (options.max_concurrent_turns ?? Infinity)).map(([id]) => id), limit);
+      return readyTurnsBut(db, counted.filter(([id, options]) => (atWork.get(id) ?? 0) + (deps.singles?.(id) ?? 0) >= (options.max_concurrent_turns ?? Infinity)).map(([id]) => id), limit);
     },
   };
 };

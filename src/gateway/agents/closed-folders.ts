@@ -16,7 +16,7 @@ export interface AgentPlace {
 }
 
 /** What all agents have in one place below the gateway's home. */
-const common: readonly string[] = ['profiles', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'state.db', 'media', 'processes', 'cache/results'];
+const common: readonly string[] = ['profiles', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'state.db', 'media', 'processes', 'cache/results', 'backups'];
 
 /** Homes of the other agents, as they stand now; none in which the agent itself lives. */
 export const homesOfOthers = ({ id, home, agentHome, settings }: AgentPlace): readonly string[] => {

@@ -65,7 +65,7 @@ const approverOf = (deps: ToolsDeps): Approver =>
     store: deps.store,
     log: deps.log,
     settings: () => deps.settings(),
-    attended: (context) => context.asyncDelivery,
+    attended: ({ attended, asyncDelivery }) => attended ?? asyncDelivery,
     keepAlways: (patterns) => deps.keepAlways(patterns),
     complete: (request, signal) => deps.complete()(request, signal),
   });

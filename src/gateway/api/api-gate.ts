@@ -1,19 +1,30 @@
 import type { TurnAbort, TurnInput } from '../../agent/contract.ts';
+import type { JobRules } from '../../cron/job-request.ts';
 import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
 import type { Attachment, TranscriptMessage } from '../../core/transcript.ts';
 import type { TurnEvent } from '../../core/turn.ts';
 import { newFetchImage } from '../../delivery/fetch-image.ts';
+import type { Hooks } from '../../hooks/hooks.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 import { agentIds, routedAgent } from '../../routing/select-agent.ts';
 import { findApiCall, hideApiCall } from '../../store/api-calls.ts';
 import type { ApiCall } from '../../store/api-calls.ts';
 import type { Store } from '../../store/store.ts';
 import type { Agents } from '../agents/agents.ts';
+import type { SingleTurns } from '../agents/single-turns.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { admitCall } from './admit-call.ts';
+import type { AdmittedCall, ArrivedCall } from './admit-call.ts';
+import { newApiRuns } from './api-runs.ts';
+import type { ApiRuns } from './api-runs.ts';
+import { newApiSessions } from './api-sessions.ts';
+import type { ApiSessions } from './api-sessions.ts';
+import { askOnce } from './ask-once.ts';
 import type { CallHub } from './call-hub.ts';
 import { cancelCall } from './cancel-call.ts';
 import { followCall } from './follow-call.ts';
-import { apiAccount, apiPlatform, apiTarget, bindApiTurn } from './place.ts';
+import { apiAccount } from './place.ts';
 import type { ApiPlace } from './place.ts';
 import { saveImage } from './save-image.ts';
 import { submitCall } from './submit-call.ts';
@@ -25,6 +36,11 @@ export interface ApiGateDeps {
   readonly mediaFolder: string;
   readonly store: Store;
   readonly hub: CallHub;
+  readonly hooks: Hooks;
+  readonly log: Logger;
+  readonly singles: SingleTurns;
+  /** What a job may be here. */
+  readonly jobs: JobRules;
   settings(): GatewaySettings;
 }
 
@@ -56,17 +72,19 @@ export interface WholeQuestion extends CallWishes {
   readonly transcript: readonly TranscriptMessage[];
 }
 
-export const withInstructions = (system: string, instructions: string | undefined): string => (instructions === undefined || instructions.trim() === '' ? system : `${system}\n\n## Instructions of the caller\n\n${instructions.trim()}`);
-
 /** The gateway as the API sees it. */
 export class ApiGate {
   readonly #deps: ApiGateDeps;
+  readonly runs: ApiRuns;
+  readonly sessions: ApiSessions;
   readonly #running = new Set<AbortController>();
   readonly #idle: (() => void)[] = [];
   #closing = false;
 
   constructor(deps: ApiGateDeps) {
     this.#deps = deps;
+    this.runs = newApiRuns(deps);
+    this.sessions = newApiSessions(deps);
   }
 
   /** Ids of the agents that can be asked. */
@@ -74,9 +92,15 @@ export class ApiGate {
     return agentIds(this.#deps.settings());
   }
 
-  /** Who answers a call that names no agent. */
-  routed({ chat, sender }: ApiPlace): string {
-    return routedAgent(this.#deps.settings(), { account: apiAccount, chat, sender }).id;
+  /** Who answers in a conversation in which nothing was said yet. */
+  agentAt(callerId: string): string {
+    const chat = { id: callerId, type: 'dm' } as const;
+    return routedAgent(this.#deps.settings(), { account: apiAccount, chat, sender: { id: callerId, isBot: false } }).id;
+  }
+
+  /** Who answers a call, and what of it. */
+  admit(call: ArrivedCall): Promise<AdmittedCall> {
+    return admitCall(this.#deps, call);
   }
 
   /** It takes nothing new any more. */
@@ -105,9 +129,7 @@ export class ApiGate {
     signal.addEventListener('abort', stop, { once: true });
     this.#running.add(turn);
     try {
-      const runtime = await this.#deps.agents.get(question.agent);
-      const input = await this.#inputOf(question);
-      yield* runtime.answererFor(apiAccount).agent.run(input, turn.signal);
+      yield* askOnce(this.#deps, question, turn.signal);
     } finally {
       signal.removeEventListener('abort', stop);
       this.#running.delete(turn);
@@ -160,23 +182,5 @@ export class ApiGate {
     }, graceMs);
     await idle;
     clearTimeout(timer);
-  }
-
-  async #inputOf(question: WholeQuestion): Promise<TurnInput> {
-    const { agent, callerId, place, sessionId, turnId, transcript, clientTools, toolChoice, reasoningEffort } = question;
-    const runtime = await this.#deps.agents.get(agent);
-    const { settings } = runtime;
-    const system = await runtime.promptOnce({ sessionId, userId: callerId, target: apiTarget(place) }, apiPlatform);
-    return {
-      ...bindApiTurn(agent, callerId, place),
-      sessionId,
-      turnId,
-      system: withInstructions(system, question.instructions),
-      transcript,
-      limits: { activityMs: settings.agent.gateway_timeout * 1000, totalMs: settings.agent.turn_timeout * 1000, maxIterations: settings.agent.max_turns },
-      ...(clientTools !== undefined && { clientTools }),
-      ...(toolChoice !== undefined && { toolChoice }),
-      ...(reasoningEffort !== undefined && { reasoningEffort }),
-    };
   }
 }

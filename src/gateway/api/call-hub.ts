@@ -1,7 +1,7 @@
 import type { TurnEvent } from '../../core/turn.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { FinishedTurn } from '../../sessions/lanes.ts';
-import { apiAccount } from './place.ts';
+import { callOf } from './call-of.ts';
 
 /** Events of one call as they happen in this process. */
 export interface CallFeed extends Disposable {
@@ -16,8 +16,6 @@ interface Feed {
   end: Extract<TurnEvent, { readonly type: 'end' }> | undefined;
   signal: PromiseWithResolvers<void>;
 }
-
-const callOf = ({ turn, last }: BegunTurn): string | undefined => (turn.target.account === apiAccount ? last?.event.nativeId : undefined);
 
 /** Brings what happens in turns to those who wait for it over HTTP. An end is told only once it is stored. */
 export class CallHub {

@@ -1,9 +1,10 @@
 import { stopTurn } from '../../commands/stop-turn.ts';
 import { noUsage } from '../../core/transcript.ts';
-import { apiCall, endApiCall, waitingCall } from '../../store/api-calls.ts';
+import { apiCall, waitingCall } from '../../store/api-calls.ts';
 import { closeItem } from '../../store/inbox.ts';
 import { turnLane } from '../../store/lanes.ts';
 import type { Writing } from '../../store/store.ts';
+import { endCall } from './end-call.ts';
 import { apiAccount } from './place.ts';
 
 /** Ends a call: one that waits never begins, one that runs stops. Another call of the same conversation is not touched. */
@@ -12,7 +13,7 @@ export const cancelCall = async (tx: Writing, id: string): Promise<void> => {
   if (call === undefined || call.result !== undefined) return;
   const waiting = await waitingCall(tx, { id, account: apiAccount });
   if (waiting !== undefined && (await closeItem(tx, waiting, 'cancelled by the caller'))) {
-    await endApiCall(tx, id, { reason: 'stopped', error: null, rows: [], usage: noUsage, throughId: 0 });
+    await endCall(tx, call, { reason: 'stopped', error: null, rows: [], usage: noUsage, throughId: 0 });
     return;
   }
   await stopTurn(tx, turnLane(call.sessionId));

@@ -1,6 +1,7 @@
-import { callOfTurn, endApiCall, rowsOfTurn } from '../../store/api-calls.ts';
+import { callOfTurn, rowsOfTurn } from '../../store/api-calls.ts';
 import type { SettleTurn } from '../../sessions/begin.ts';
 import type { RunningTurn } from '../../store/turns.ts';
+import { endCall } from './end-call.ts';
 import { apiAccount } from './place.ts';
 
 /** Keeps how the turn of a call ended, for whoever asks later; nothing is sent anywhere. Undefined for every other turn. */
@@ -10,6 +11,6 @@ export const settleApiCall = (turn: RunningTurn): SettleTurn | undefined => {
     const id = await callOfTurn(tx, turn.id);
     if (id === undefined) return;
     const { rows, throughId } = await rowsOfTurn(tx, { sessionId: turn.sessionId, turnId: turn.id });
-    await endApiCall(tx, id, { reason, error, rows, usage, throughId, ...(errorCode !== undefined && { errorCode }) });
+    await endCall(tx, { id, sessionId: turn.sessionId }, { reason, error, rows, usage, throughId, ...(errorCode !== undefined && { errorCode }) });
   };
 };

@@ -5,8 +5,9 @@ import { sessionKey } from '../../core/session-key.ts';
 import type { Attachment, TranscriptMessage } from '../../core/transcript.ts';
 import { findApiCall, insertApiCall } from '../../store/api-calls.ts';
 import { countWaiting, insertInboxItem } from '../../store/inbox.ts';
+import type { Decision } from '../../store/inbox.ts';
 import { enqueueLane, laneFacts, turnLane } from '../../store/lanes.ts';
-import { bindSession, boundSession, changeSettings, createSession, findSession, lockSessionKey } from '../../store/sessions.ts';
+import { bindSession, boundSession, changeSettings, createSession, findSession, lockSessionKey, reopenSession } from '../../store/sessions.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Writing } from '../../store/store.ts';
 import { appendMessage, copyMessages, newestMessages } from '../../store/transcripts.ts';
@@ -20,7 +21,7 @@ export type CallSession =
   /** The one that the key knows by this name, or a new one of that name. */
   | { readonly type: 'named'; readonly name: string }
   /** As it stood after an earlier call. */
-  | { readonly type: 'after'; readonly callId: string };
+  | { readonly type: 'after'; readonly callId: string; readonly kind: string };
 
 /** A call that is answered by a turn of a conversation. */
 export interface SubmittedCall {
@@ -39,6 +40,10 @@ export interface SubmittedCall {
   readonly request: unknown;
   readonly hidden: boolean;
   readonly nowMs: number;
+  /** What routes and hooks have said about it. */
+  readonly decisions?: readonly Decision[];
+  /** What is kept together with it. */
+  readonly within?: (tx: Writing, sessionId: string) => Promise<void>;
 }
 
 /** Why a call cannot be taken. */
@@ -47,7 +52,7 @@ export type CallRefusal = 'no_session' | 'no_call' | 'call_running' | 'queue_ful
 export type Submitted = { readonly type: 'submitted'; readonly sessionId: string } | { readonly type: 'refused'; readonly why: CallRefusal };
 
 interface Seat {
-  readonly session: Pick<Session, 'id' | 'agent'>;
+  readonly session: Pick<Session, 'id' | 'agent' | 'endedAtMs'>;
   readonly isNew: boolean;
 }
 
@@ -63,7 +68,7 @@ const openSession = async (tx: Writing, call: SubmittedCall, parentId?: string):
   await createSession(tx, { id, agent: call.agent, account: apiAccount, chatType: 'dm', userId: call.callerId, ...(parentId !== undefined && { parentId }) });
   // Each call has its own answer; a newer one does not take the place of an older one.
   await changeSettings(tx, id, { busyMode: 'queue' });
-  return { session: { id, agent: call.agent }, isNew: true };
+  return { session: { id, agent: call.agent, endedAtMs: null }, isNew: true };
 };
 
 /** A conversation of this key; those of other keys and of chats do not exist for it. */
@@ -84,8 +89,8 @@ const namedSession = async (tx: Writing, call: SubmittedCall, name: string): Pro
 };
 
 /** Goes on in the conversation itself as long as nothing was said there since, otherwise in a copy of it as it was. */
-const sessionAfter = async (tx: Writing, call: SubmittedCall, callId: string): Promise<Seat | CallRefusal> => {
-  const earlier = await findApiCall(tx, { id: callId, keyId: call.callerId, kind: call.kind });
+const sessionAfter = async (tx: Writing, call: SubmittedCall, after: Extract<CallSession, { type: 'after' }>): Promise<Seat | CallRefusal> => {
+  const earlier = await findApiCall(tx, { id: after.callId, keyId: call.callerId, kind: after.kind });
   if (earlier === undefined) return 'no_call';
   if (earlier.result === undefined) return 'call_running';
   const lane = turnLane(earlier.sessionId);
@@ -109,7 +114,7 @@ const seatOf = async (tx: Writing, call: SubmittedCall): Promise<Seat | CallRefu
     case 'named':
       return namedSession(tx, call, session.name);
     case 'after':
-      return sessionAfter(tx, call, session.callId);
+      return sessionAfter(tx, call, session);
     default:
       throw session satisfies never;
   }
@@ -159,14 +164,16 @@ export const submitCall = async (write: <T>(work: (tx: Writing) => Promise<T>) =
       if (typeof seat === 'string' || !('session' in seat)) throw new Refused(seat);
       const sessionId = seat.session.id;
       const lane = turnLane(sessionId);
+      if (seat.session.endedAtMs !== null) await reopenSession(tx, sessionId);
       await enqueueLane(tx, { lane, kind: 'turn' });
       if ((await countWaiting(tx, lane)) >= mostWaiting) throw new Refused('queue_full');
       if (seat.isNew) for (const row of call.history) await appendMessage(tx, { sessionId, turnId: null }, row);
       const results = await namedResults(tx, call, sessionId);
       if ('unknownResult' in results) throw new Refused(results);
-      const decisions = [{ step: 'agent', verdict: seat.session.agent }, { step: 'kind', verdict: `call of the API, key ${call.callerId}` }];
+      const decisions = [...(call.decisions ?? []), { step: 'agent', verdict: seat.session.agent }, { step: 'kind', verdict: `call of the API, key ${call.callerId}` }];
       await insertInboxItem(tx, { event: eventOf(call, results), class: 'chat', decisions, place: { lane, sessionId, sessionKey: '' } });
       await insertApiCall(tx, { id: call.id, keyId: call.callerId, kind: call.kind, sessionId, request: call.request, hidden: call.hidden });
+      await call.within?.(tx, sessionId);
       return { type: 'submitted', sessionId };
     });
   } catch (error) {

@@ -14,7 +14,7 @@ export interface ChoosingDeps {
 }
 
 /** What the routes say, unless a hook says otherwise. A hook may overrule a route, but only for an agent that exists. Only for events that are authorized. */
-export const chooseAgent = async (deps: ChoosingDeps, event: Pick<InboundEvent, 'account' | 'chat' | 'sender' | 'text'>): Promise<{ readonly agent: ChosenAgent; readonly decisions: readonly HookDecision[] }> => {
+export const chooseAgent = async (deps: ChoosingDeps, event: Pick<InboundEvent, 'account' | 'chat' | 'sender' | 'text' | 'arranged'>): Promise<{ readonly agent: ChosenAgent; readonly decisions: readonly HookDecision[] }> => {
   const settings = deps.settings();
   const routed = routedAgent(settings, event);
   const byRoute = matchingRoute(settings.routes, event) !== undefined;

@@ -21,7 +21,9 @@ const platform = platforms.find(({ name }) => name === 'telegram') ?? assert.fai
 const newInbox = async (folder: TestFolder, hooks: Hooks, { store, clock }: { store: Store; clock: Clock }): Promise<InboxDeps> => {
   const { settings } = gatewayConfig(await requireConfig({ env: { HERMES_HOME: folder.path }, version: 'test', write: () => undefined, writeError: () => undefined }));
   const common = accountOptions.parse({ allowed_users: [sampleEvent().sender.id] });
-  return { store, clock, log: silentLogger, hooks, order: newChains(), settings: () => settings, account: () => ({ platform, common }), onControl: () => Promise.resolve() };
+  const account = () => ({ platform, common });
+  const targets = { platforms: () => platforms, accounts: () => [], account, aliases: () => ({}) };
+  return { store, clock, log: silentLogger, hooks, targets, order: newChains(), settings: () => settings, account, onControl: () => Promise.resolve() };
 };
 
 /** Thinks about the first of several messages for longest, and counts what it sees. */

@@ -79,6 +79,14 @@ export async function* replayedSteps(answer: TurnAnswer): AsyncGenerator<AnswerS
   return answer;
 }
 
+/** Only asked for by the type. */
+const unheard = new ApiError(503, 'nobody listens');
+
+/** Ends what nobody listens to any more; does nothing to an answer that has come to its end. */
+export const endSteps = async (steps: AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>): Promise<void> => {
+  await steps.return(unheard);
+};
+
 /** The answer itself; throws the refusal when there is none. */
 export const finalAnswer = async (steps: AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>): Promise<TurnAnswer> => {
   for (;;) {

@@ -19,6 +19,8 @@ import type { ApiOptions } from './options.ts';
 import { Replays } from './replays.ts';
 import { responseRoutes } from './responses/routes.ts';
 import type { ApiRoute } from './route.ts';
+import { runRoutes } from './runs/routes.ts';
+import { sessionRoutes } from './sessions/routes.ts';
 import { newWork } from './work.ts';
 
 export interface ApiDeps {
@@ -52,7 +54,7 @@ const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
   const gate = (): ApiGate => requireGate(deps.gate());
   const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options });
   const replays = new Replays(deps.store);
-  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), healthRoute({ ...deps, gate })];
+  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), ...runRoutes({ ...deps, gate, work, replays }), ...sessionRoutes({ ...deps, gate, work, replays }), healthRoute({ ...deps, gate })];
   return [...routes, capabilitiesRoute(() => routes, features)];
 };
 

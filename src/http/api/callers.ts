@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { ownerCaller } from '../../gateway/api/place.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { apiScopes, apiSpend, findApiKey, noteApiKeyUse } from '../../store/api-keys.ts';
+import { apiScopes, apiSpend, findApiKey, noteApiKeyUse, spendDay } from '../../store/api-keys.ts';
 import type { ApiKeyLimits, ApiScope } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { clientOf } from '../client.ts';
@@ -32,8 +32,6 @@ export interface CallersDeps {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-
-export const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10);
 
 const wrongKey = (message: string): ApiError => new ApiError(401, message, { code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } });
 
@@ -96,7 +94,7 @@ export class Callers {
   async #checkSpend({ id, limits }: Caller): Promise<void> {
     if (limits.usdPerDay === undefined) return;
     const nowMs = this.#deps.clock.now();
-    const spent = await this.#deps.store.read((db) => apiSpend(db, { keyId: id, day: dayOf(nowMs) }));
+    const spent = await this.#deps.store.read((db) => apiSpend(db, { keyId: id, day: spendDay(nowMs) }));
     if (spent >= limits.usdPerDay) throw new ApiError(429, `This key has spent the ${limits.usdPerDay} USD that it may spend in a day.`, { code: 'insufficient_quota', retryAfterMs: dayMs - (nowMs % dayMs) });
   }
 

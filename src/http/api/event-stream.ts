@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 export interface StreamOptions {
@@ -7,32 +8,38 @@ export interface StreamOptions {
   readonly keep: boolean;
 }
 
+const encoder = new TextEncoder();
+
+const keepalive = encoder.encode(': keepalive\n\n');
+
 /** Proxies and clients give up on a connection that is silent for long. */
 const silenceMs = 8_000;
 
-/** The next item, or undefined when there is none for a while. */
-const nextWithin = async <T>(next: Promise<T>, clock: Clock): Promise<T | undefined> => {
-  const done = new AbortController();
-  const silence = clock.sleep(silenceMs, done.signal).then(
-    () => undefined,
-    () => undefined,
-  );
-  try {
-    return await Promise.race([next, silence]);
-  } finally {
-    done.abort();
-  }
-};
-
-/** One thing to be sent: `data` as JSON, or as it is when it is a text. */
+/** One thing to be sent: `data` as JSON, or as it is when it is a text; a comment says nothing to programs. */
 export interface Frame {
-  readonly data: unknown;
+  readonly data?: unknown;
   readonly event?: string;
   readonly id?: number;
+  readonly comment?: string;
 }
 
-const written = ({ data, event, id }: Frame): string =>
-  `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+const written = ({ data, event, id, comment }: Frame): string =>
+  comment !== undefined
+    ? `: ${comment}\n\n`
+    : `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+
+/** Writes a comment whenever nothing was written for a while, if the client has taken what was. One timer serves the whole stream. */
+const fillSilence = async (clock: Clock, stream: { readonly controller: ReadableStreamDefaultController<Uint8Array>; readonly ended: AbortSignal; lastMs(): number }): Promise<void> => {
+  const { controller, ended, lastMs } = stream;
+  let commentedMs = 0;
+  for (;;) {
+    const sinceMs = Math.max(lastMs(), commentedMs);
+    if (!(await slept(clock, sinceMs + silenceMs - clock.now(), ended))) return;
+    if (clock.now() - lastMs() < silenceMs) continue;
+    commentedMs = clock.now();
+    if ((controller.desiredSize ?? 0) > 0) controller.enqueue(keepalive);
+  }
+};
 
 const drain = async (frames: AsyncGenerator<Frame, void, undefined>): Promise<void> => {
   for await (const _frame of frames) continue;
@@ -43,21 +50,26 @@ const drain = async (frames: AsyncGenerator<Frame, void, undefined>): Promise<vo
  * faster than the client reads; when it goes away they are ended, or pulled on by ourselves with `keep`.
  */
 export const eventStream = (c: Context, frames: AsyncGenerator<Frame, void, undefined>, options: StreamOptions): Response => {
-  const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<Frame, void>> | undefined;
+  const { clock } = options;
+  const ended = new AbortController();
+  let lastMs = clock.now();
   const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      void fillSilence(clock, { controller, ended: ended.signal, lastMs: () => lastMs });
+    },
     async pull(controller) {
-      next ??= frames.next();
-      const result = await nextWithin(next, options.clock);
-      if (result === undefined) {
-        controller.enqueue(encoder.encode(': keepalive\n\n'));
-        return;
+      try {
+        const result = await frames.next();
+        lastMs = clock.now();
+        if (result.done !== true) return controller.enqueue(encoder.encode(written(result.value)));
+        controller.close();
+      } catch (error) {
+        controller.error(error);
       }
-      next = undefined;
-      if (result.done === true) controller.close();
-      else controller.enqueue(encoder.encode(written(result.value)));
+      ended.abort(null);
     },
     async cancel() {
+      ended.abort(null);
       if (options.keep) await drain(frames);
       else await frames.return();
     },

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 
 /** The shape that an answer is to have, in the words of either API. */
-export const outputFormat = z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']), json_schema: z.looseObject({ schema: z.record(z.string(), z.unknown()).nullish() }).nullish(), schema: z.record(z.string(), z.unknown()).nullish() });
+export const outputFormat = z.looseObject({
+  type: z.enum(['text', 'json_object', 'json_schema']),
+  json_schema: z.looseObject({ schema: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+  schema: z.record(z.string(), z.unknown()).nullish(),
+  name: z.string().optional(),
+  description: z.string().nullish(),
+  strict: z.boolean().nullish(),
+});
 
 /** What the agent is told about it; undefined where words are wanted. */
 export const formatInstructions = (format: z.output<typeof outputFormat> | null | undefined): string | undefined => {

@@ -9,17 +9,22 @@ export interface Peeked<T, R> {
   readonly all: AsyncGenerator<T, R, undefined>;
 }
 
-async function* startingWith<T, R>(first: Promise<IteratorResult<T, R>>, rest: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> {
-  try {
-    const begun = await first;
-    if (begun.done === true) return begun.value;
-    yield begun.value;
-    return yield* rest;
-  } finally {
-    // Also when only the first was taken.
-    await rest[Symbol.asyncDispose]();
-  }
-}
+/** The stream itself, but for its first step, which was taken before. */
+const startingWith = <T, R>(first: Promise<IteratorResult<T, R>>, rest: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> => {
+  let taken: Promise<IteratorResult<T, R>> | undefined = first;
+  const all: AsyncGenerator<T, R, undefined> = {
+    next() {
+      const step = taken ?? rest.next();
+      taken = undefined;
+      return step;
+    },
+    return: (value) => rest.return(value),
+    throw: (error) => rest.throw(error),
+    [Symbol.asyncIterator]: () => all,
+    [Symbol.asyncDispose]: () => rest[Symbol.asyncDispose](),
+  };
+  return all;
+};
 
 export const peek = async <T, R>(stream: AsyncGenerator<T, R, undefined>, clock: Clock): Promise<Peeked<T, R>> => {
   const next = stream.next();
@@ -32,6 +37,6 @@ export const peek = async <T, R>(stream: AsyncGenerator<T, R, undefined>, clock:
     const first = await Promise.race([next, late]);
     return { first, all: startingWith(next, stream) };
   } finally {
-    done.abort();
+    done.abort(null);
   }
 };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { findReplay, keepReplay } from '../../store/api-replays.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, Writing } from '../../store/store.ts';
 import type { HttpEnv } from '../client.ts';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './callers.ts';
@@ -12,6 +12,8 @@ export interface NamedCall {
   readonly earlier: string | undefined;
   /** The call has been answered, or has failed when there is no answer; repeats that wait for it go on. */
   settle(answer: string | undefined): Promise<void>;
+  /** Keeps the answer as part of a transaction; `settle(undefined)` still has to follow. */
+  keepIn(tx: Writing, answer: string): Promise<void>;
 }
 
 const conflict = (): ApiError => new ApiError(409, 'Another request was made under this Idempotency-Key.', { code: 'idempotency_key_conflict', param: 'Idempotency-Key' });
@@ -57,7 +59,12 @@ export class Replays {
       const known = await this.#store.read((db) => findReplay(db, { keyId: caller.id, name }));
       if (known !== undefined && known.fingerprint !== fingerprint) throw conflict();
       if (known !== undefined) end();
-      return { earlier: known?.answer, settle: (answer) => this.#settle({ keyId: caller.id, name, fingerprint }, answer).finally(end) };
+      const of = { keyId: caller.id, name };
+      return {
+        earlier: known?.answer,
+        settle: (answer) => this.#settle({ ...of, fingerprint }, answer).finally(end),
+        keepIn: (tx, answer) => keepReplay(tx, of, { fingerprint, answer }),
+      };
     } catch (error) {
       end();
       throw error;

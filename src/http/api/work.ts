@@ -2,11 +2,10 @@ import type { Context } from 'hono';
 import type { Usage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { addApiSpend } from '../../store/api-keys.ts';
+import { addApiSpend, spendDay } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { HttpEnv } from '../client.ts';
 import { ApiError } from './api-error.ts';
-import { dayOf } from './callers.ts';
 import type { Caller, Callers } from './callers.ts';
 import type { ApiOptions } from './options.ts';
 
@@ -56,7 +55,7 @@ export const newWork = ({ callers, store, clock, log, options }: WorkDeps): Work
           if (usage.cost === undefined || usage.cost.usd === 0) return;
           const usd = usage.cost.usd;
           try {
-            await store.write((tx) => addApiSpend(tx, { keyId: caller.id, day: dayOf(clock.now()), usd }), { patient: true });
+            await store.write((tx) => addApiSpend(tx, { keyId: caller.id, day: spendDay(clock.now()), usd }), { patient: true });
           } catch (error) {
             log.error({ err: error, key: caller.name }, 'api.spend_not_kept');
           }

@@ -10,7 +10,8 @@ export interface MarkdownStyle {
   link(label: string, url: string, bare: boolean): string;
   codeBlock(source: string, language: string): string;
   quote(inner: string): string;
-  heading(inner: string): string;
+  /** `level` counts from 1. */
+  heading(inner: string, level: number): string;
   readonly rule: string;
 }
 
@@ -44,7 +45,7 @@ const printBlock = (block: Block, place: Place): readonly Part[] => {
       return text(printInlines(block.children, style));
     case 'heading': {
       const inner = printInlines(block.children, style, ['bold']);
-      return text(inner === '' ? '' : style.heading(inner));
+      return text(inner === '' ? '' : style.heading(inner, block.level));
     }
     case 'code':
       return [{ kind: 'code', text: block.text === '' ? '' : style.codeBlock(block.text, block.language), gap }];

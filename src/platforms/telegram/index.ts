@@ -14,7 +14,7 @@ import { telegramOptions } from './options.ts';
 import type { TelegramOptions } from './options.ts';
 import { clientSplitsAt } from './parse-message.ts';
 import { newParser } from './parse.ts';
-import { forgetProgress } from './progress.ts';
+import { forgetProgress } from '../progress.ts';
 import { poll } from './receive.ts';
 import { newSend } from './send.ts';
 import { newWebhook } from './webhook.ts';

@@ -8,7 +8,7 @@ import { sentId } from './api.ts';
 import type { TelegramApi } from './api.ts';
 import { formatMarkdownV2, measureTelegram } from './format.ts';
 import type { TelegramOptions } from './options.ts';
-import { resumable } from './progress.ts';
+import { resumable } from '../progress.ts';
 import { intoAlbums, prepareUploads } from './uploads.ts';
 import type { Upload } from './uploads.ts';
 

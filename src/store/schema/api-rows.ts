@@ -28,3 +28,14 @@ export interface ApiCallRow {
   created_at: number;
   ended_at: number | null;
 }
+
+/** Something that has happened in a run. */
+export interface RunEventRow {
+  run_id: string;
+  /** Grows within a run; what was taken back leaves a gap. */
+  seq: number;
+  kind: string;
+  /** JSON. */
+  event: string;
+  created_at: number;
+}

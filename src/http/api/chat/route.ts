@@ -6,10 +6,11 @@ import type { CallSession } from '../../../gateway/api/submit-call.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { HttpEnv } from '../../client.ts';
+import { admitted } from '../admitted.ts';
 import { ApiError } from '../api-error.ts';
 import type { Caller } from '../callers.ts';
 import { eventStream } from '../event-stream.ts';
-import { metered } from '../metered.ts';
+import { jobOf, metered } from '../metered.ts';
 import { agentOfModel } from '../models.ts';
 import type { ApiOptions } from '../options.ts';
 import { peek } from '../peek.ts';
@@ -26,6 +27,7 @@ import type { TurnAnswer, AnswerStep } from '../answer.ts';
 import { conversationId, instructionsOf, transcriptOf } from './conversation.ts';
 import { chatRequest } from './request.ts';
 import type { ChatRequest } from './request.ts';
+import { isSideCall } from './side-call.ts';
 import { chunks, completion } from './wire.ts';
 import type { ChatHead } from './wire.ts';
 
@@ -53,28 +55,29 @@ const questionOf = async (deps: ChatDeps, request: ChatRequest, asked: { readonl
   const sessionId = conversationId(request, caller.id);
   const place = placeOf(c, caller.id, sessionId);
   const tools = clientTools((request.tools ?? []).map((tool) => tool.function), request.tool_choice ?? undefined);
+  const { agent, rows } = await admitted(gate, { id: turnId, place, agent: named, rows: await transcriptOf(request, { gate, sessionId, signal }) });
   return {
-    agent: named ?? gate.routed(place),
+    agent,
     callerId: caller.id,
     place,
     sessionId,
     turnId,
     instructions: instructionsOf(request),
-    transcript: await transcriptOf(request, { gate, sessionId, signal }),
+    transcript: rows,
     ...tools,
     ...(request.reasoning_effort !== undefined && request.reasoning_effort !== null && { reasoningEffort: request.reasoning_effort }),
   };
 };
 
 /** The answer is kept before whoever waits for it is told. */
-async function* keeping(steps: Steps, kept: { readonly head: ChatHead; readonly named: NamedCall | undefined }): Steps {
+async function* keeping(steps: Steps, kept: { readonly head: ChatHead; readonly named: NamedCall }): Steps {
   let answer: TurnAnswer | undefined;
   try {
     const ended = yield* steps;
     if (!(ended instanceof ApiError)) answer = ended;
     return ended;
   } finally {
-    await kept.named?.settle(answer === undefined ? undefined : JSON.stringify({ head: kept.head, answer } satisfies KeptAnswer));
+    await kept.named.settle(answer === undefined ? undefined : JSON.stringify({ head: kept.head, answer } satisfies KeptAnswer));
   }
 }
 
@@ -101,11 +104,12 @@ const begin = async (deps: ChatDeps, c: Context<HttpEnv>, asked: { readonly call
   try {
     job = await deps.work.begin(c, asked.caller);
     const { signal } = job;
-    const session = sessionHeaders(c);
+    const named = sessionHeaders(c);
+    const session = named !== undefined && isSideCall(asked.request) ? undefined : named;
     const question = await questionOf(deps, asked.request, { c, caller: asked.caller, turnId: asked.id, signal });
     const theirs = new Set(question.clientTools?.map(({ name }) => name));
-    const events = session === undefined ? deps.gate().ask(question, signal) : await inSession(deps, c, { question, session, signal });
-    return answerSteps(metered(events, job), (name) => theirs.has(name));
+    const events = session === undefined ? metered(deps.gate().ask(question, signal), job) : jobOf(await inSession(deps, c, { question, session, signal }), job);
+    return answerSteps(events, (name) => theirs.has(name));
   } catch (error) {
     job?.[Symbol.dispose]();
     throw error;
@@ -130,7 +134,7 @@ export const chatRoute = (deps: ChatDeps): ApiRoute => ({
     const head: ChatHead = { id: `chatcmpl-${randomBytes(14).toString('hex')}`, created: Math.floor(deps.clock.now() / 1000), model: request.model };
     try {
       const steps = await begin(deps, c, { caller, request, id: head.id });
-      return await respond(deps, c, request, { head, steps: keeping(steps, { head, named }) });
+      return await respond(deps, c, request, { head, steps: named === undefined ? steps : keeping(steps, { head, named }) });
     } catch (error) {
       await named?.settle(undefined);
       throw error;

@@ -1,6 +1,7 @@
 import type { ToolCall, Usage } from '../../../core/transcript.ts';
 import { ApiError } from '../api-error.ts';
 import type { Frame } from '../event-stream.ts';
+import { endSteps } from '../answer.ts';
 import type { TurnAnswer, AnswerStep } from '../answer.ts';
 
 /** What every part of one answer says about itself. */
@@ -79,7 +80,6 @@ export async function* chunks(head: ChatHead, steps: AsyncGenerator<AnswerStep, 
       }
     }
   } finally {
-    // The value is only asked for by the type.
-    await steps.return(new ApiError(503, 'nobody reads it'));
+    await endSteps(steps);
   }
 }

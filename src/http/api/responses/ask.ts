@@ -8,9 +8,10 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { HttpEnv } from '../../client.ts';
 import { answerSteps } from '../answer.ts';
 import type { AnswerStep, TurnAnswer } from '../answer.ts';
+import { admitted } from '../admitted.ts';
 import { ApiError } from '../api-error.ts';
 import type { Caller } from '../callers.ts';
-import { metered } from '../metered.ts';
+import { jobOf, metered } from '../metered.ts';
 import { agentOfModel } from '../models.ts';
 import type { ApiOptions } from '../options.ts';
 import { placeOf, sessionHeaders } from '../place-of.ts';
@@ -50,7 +51,7 @@ export interface AskedResponse {
 const sessionFor = (c: Context<HttpEnv>, request: ResponseRequest): CallSession => {
   const { previous_response_id: previous, conversation } = request;
   if (typeof previous === 'string' && typeof conversation === 'string') throw new ApiError(400, 'previous_response_id and conversation cannot be used together.', { code: 'invalid_value', param: 'conversation' });
-  if (typeof previous === 'string') return { type: 'after', callId: previous };
+  if (typeof previous === 'string') return { type: 'after', callId: previous, kind: responseKind };
   if (typeof conversation === 'string') return { type: 'named', name: `conversation:${conversation}` };
   return sessionHeaders(c) ?? { type: 'new' };
 };
@@ -75,21 +76,22 @@ const wishesOf = (request: ResponseRequest): CallWishes => {
   return { ...toolsOf(request), ...(instructions !== '' && { instructions }), ...(effort !== undefined && effort !== null && { reasoningEffort: effort }) };
 };
 
-const eventsOf = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ResponseRequest; readonly head: ResponseHead; readonly wishes: CallWishes; readonly signal: AbortSignal }): Promise<AsyncGenerator<TurnEvent, void, undefined>> => {
-  const { caller, request, head, wishes, signal } = asked;
+const eventsOf = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ResponseRequest; readonly head: ResponseHead; readonly wishes: CallWishes; readonly job: Job }): Promise<AsyncGenerator<TurnEvent, void, undefined>> => {
+  const { caller, request, head, wishes, job } = asked;
+  const { signal } = job;
   const { id } = head;
   const gate = deps.gate();
   const session = sessionFor(c, request);
   const place = placeOf(c, caller.id, id);
-  const agent = agentOfModel(head.model, gate) ?? gate.routed(place);
-  const rows = await rowsOf(request, { gate, sessionId: id, signal });
+  const named = agentOfModel(head.model, gate);
+  const { agent, rows, decisions } = await admitted(gate, { id, place, agent: named, rows: await rowsOf(request, { gate, sessionId: id, signal }) });
   // Nothing is to be kept and nothing is continued: the conversation is the client's.
-  if (request.store === false && session.type === 'new') return gate.ask({ ...wishes, agent, callerId: caller.id, place, sessionId: id, turnId: id, transcript: rows }, signal);
+  if (request.store === false && session.type === 'new') return metered(gate.ask({ ...wishes, agent, callerId: caller.id, place, sessionId: id, turnId: id, transcript: rows }, signal), job);
   const wire: ResponseWire = { head, theirs: (wishes.clientTools ?? []).map(({ name }) => name) };
-  const submitted = await gate.submit({ id, kind: responseKind, callerId: caller.id, agent, place, session, ...splitInput(rows), request: { wishes, wire }, hidden: request.store === false });
+  const submitted = await gate.submit({ id, kind: responseKind, callerId: caller.id, agent, place, session, decisions, ...splitInput(rows), request: { wishes, wire }, hidden: request.store === false });
   c.header('x-hermes-session-id', sessionOf(submitted));
   // What runs in the background goes on without whoever has asked for it.
-  return request.background === true ? submitted.events : cancelledBy(submitted.events, { id, gate, log: deps.log, signal });
+  return jobOf(request.background === true ? submitted.events : cancelledBy(submitted.events, { id, gate, log: deps.log, signal }), job);
 };
 
 /** Has a response made. */
@@ -101,9 +103,9 @@ export const askForResponse = async (deps: ResponsesDeps, c: Context<HttpEnv>, a
   let job: Job | undefined;
   try {
     job = await deps.work.begin(c, caller);
-    const events = await eventsOf(deps, c, { caller, request, head, wishes, signal: job.signal });
+    const events = await eventsOf(deps, c, { caller, request, head, wishes, job });
     const theirs = new Set((wishes.clientTools ?? []).map(({ name }) => name));
-    return { head, steps: answerSteps(metered(events, job), (name) => theirs.has(name)) };
+    return { head, steps: answerSteps(events, (name) => theirs.has(name)) };
   } catch (error) {
     job?.[Symbol.dispose]();
     throw error;

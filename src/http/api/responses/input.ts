@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { TranscriptMessage } from '../../../core/transcript.ts';
 import type { ApiGate } from '../../../gateway/api/api-gate.ts';
 import { ApiError } from '../api-error.ts';
 import { keepImages, textOf, wordsAndImages } from '../content.ts';
 import type { Content } from '../content.ts';
 import { formatInstructions } from '../output-format.ts';
+import { itemId } from './item-id.ts';
 import type { InputItem, ResponseRequest } from './request.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -73,7 +73,7 @@ const shownPart = (part: Exclude<Content, string>[number]): Json => {
 const shownContent = (said: Content): readonly Json[] => (typeof said === 'string' ? [{ type: 'input_text', text: said }] : said.map(shownPart));
 
 const shownItem = (item: InputItem, index: number, responseId: string): Json | undefined => {
-  const id = (prefix: string): string => `${prefix}_${createHash('sha256').update(`${responseId}:${index}`).digest('hex').slice(0, 24)}`;
+  const id = (prefix: 'msg' | 'fc' | 'fco'): string => itemId(prefix, responseId, `input:${index}`);
   switch (item.type) {
     case 'message':
       if (item.role !== 'assistant') return { id: id('msg'), type: 'message', status: 'completed', role: item.role, content: shownContent(item.content) };

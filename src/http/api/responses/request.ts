@@ -4,15 +4,23 @@ import { content } from '../content.ts';
 import { outputFormat } from '../output-format.ts';
 import { functionFields } from '../tools.ts';
 
-const item = z.discriminatedUnion('type', [
+/** Something that was said, called or answered. */
+export const item = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('message'), role: z.enum(['user', 'system', 'developer', 'assistant']), content }),
   z.looseObject({ type: z.literal('function_call'), call_id: z.string().min(1), name: z.string(), arguments: z.string() }),
   z.looseObject({ type: z.literal('function_call_output'), call_id: z.string().min(1), output: content }),
   z.looseObject({ type: z.literal('reasoning') }),
 ]);
 
-/** A message may leave its type out. */
-const inputItem = z.preprocess((value) => (typeof value === 'object' && value !== null && !('type' in value) && 'role' in value ? { type: 'message', ...value } : value), item);
+const reference = z.looseObject({ type: z.literal('item_reference'), id: z.string().min(1) });
+
+const withType = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || ('type' in value && value.type !== null)) return value;
+  return { ...value, type: 'role' in value ? 'message' : 'item_reference' };
+};
+
+/** Messages and references may leave their type out. */
+const inputItem = z.preprocess(withType, z.discriminatedUnion('type', [...item.options, reference]));
 
 const tool = z.looseObject({ type: z.string(), ...functionFields, name: functionFields.name.optional() });
 
@@ -38,7 +46,7 @@ export const responseRequest = z.looseObject({
   tool_choice: choice.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   reasoning: z.looseObject({ effort: z.enum(reasoningEfforts).nullish(), summary: z.string().nullish() }).nullish(),
-  text: z.looseObject({ format: outputFormat.nullish() }).nullish(),
+  text: z.looseObject({ format: outputFormat.nullish(), verbosity: z.enum(['low', 'medium', 'high']).nullish() }).nullish(),
   metadata: metadata.nullish(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -52,5 +60,8 @@ export const responseRequest = z.looseObject({
   prompt_cache_key: z.string().nullish(),
 });
 
-export type ResponseRequest = z.output<typeof responseRequest>;
 export type InputItem = z.output<typeof item>;
+/** A request as it came: items that were sent or made before may be named by their ids. */
+export type BareRequest = z.output<typeof responseRequest>;
+/** A request whose input says everything itself. */
+export type ResponseRequest = BareRequest & { readonly input: string | readonly InputItem[] };

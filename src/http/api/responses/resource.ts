@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { noUsage } from '../../../core/transcript.ts';
 import type { ToolCall, Usage } from '../../../core/transcript.ts';
 import type { TurnAnswer } from '../answer.ts';
 import type { ApiError } from '../api-error.ts';
 import type { Json } from './input.ts';
 import { shownInput } from './input.ts';
+import { itemId } from './item-id.ts';
 import type { ResponseRequest } from './request.ts';
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
@@ -21,6 +21,16 @@ export interface ResponseHead {
 const toolsOf = ({ tools }: ResponseRequest): readonly Json[] =>
   (tools ?? []).flatMap((tool) => (tool.type === 'function' ? [{ type: 'function', name: tool.name, description: tool.description ?? null, parameters: tool.parameters ?? null, strict: tool.strict ?? false }] : []));
 
+/** Both documents want every field, one of them no null in it. */
+const textOf = ({ text }: ResponseRequest): Json => {
+  const format = text?.format ?? { type: 'text' };
+  const { name = 'answer', description, schema, strict } = format;
+  return {
+    format: format.type === 'json_schema' ? { type: 'json_schema', name, description: description ?? '', schema: schema ?? {}, strict: strict ?? false } : { type: format.type },
+    ...(text?.verbosity !== undefined && text.verbosity !== null && { verbosity: text.verbosity }),
+  };
+};
+
 export const headOf = (request: ResponseRequest, at: { readonly id: string; readonly createdAt: number; readonly model: string }): ResponseHead => ({
   ...at,
   input: shownInput(request, at.id),
@@ -32,7 +42,7 @@ export const headOf = (request: ResponseRequest, at: { readonly id: string; read
     tool_choice: request.tool_choice ?? 'auto',
     parallel_tool_calls: request.parallel_tool_calls ?? true,
     reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
-    text: { format: request.text?.format ?? { type: 'text' } },
+    text: textOf(request),
     metadata: request.metadata ?? {},
     truncation: request.truncation ?? 'disabled',
     temperature: request.temperature ?? 1,
@@ -58,9 +68,6 @@ const wireUsage = (usage: Usage): Json => ({
   total_tokens: usage.inputTokens + usage.outputTokens,
 });
 
-/** The same item has the same id, streamed or looked up later. */
-const itemId = (prefix: 'msg' | 'fc', responseId: string, name: string): string => `${prefix}_${createHash('sha256').update(`${responseId}:${name}`).digest('hex').slice(0, 24)}`;
-
 export const textPart = (text: string): Json => ({ type: 'output_text', text, annotations: [], logprobs: [] });
 
 export const messageItem = (responseId: string, status: 'in_progress' | 'completed' | 'incomplete', text?: string): Json & { readonly id: string } => ({
@@ -72,7 +79,7 @@ export const messageItem = (responseId: string, status: 'in_progress' | 'complet
 });
 
 export const callItem = (responseId: string, call: ToolCall, status: 'in_progress' | 'completed'): Json & { readonly id: string } => ({
-  id: itemId('fc', responseId, call.id),
+  id: itemId('fc', responseId, `call:${call.id}`),
   type: 'function_call',
   status,
   call_id: call.id,
@@ -102,7 +109,7 @@ const outputOf = (id: string, status: ResponseStatus, answer: TurnAnswer | undef
 /** What an answer that came to its end is: a whole one, or one that was cut off. */
 export const statusOf = ({ finish }: TurnAnswer): 'completed' | 'incomplete' => (finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed');
 
-export const responseResource = (head: ResponseHead, { status, answer, error, completedAt }: ResponseState): Json => ({
+export const responseResource = (head: ResponseHead, { status, answer, error, completedAt }: ResponseState): Json & { readonly output: readonly Json[] } => ({
   id: head.id,
   object: 'response',
   created_at: head.createdAt,
@@ -111,8 +118,8 @@ export const responseResource = (head: ResponseHead, { status, answer, error, co
   error: error === undefined ? null : { code: codeOf(error), message: error.message },
   incomplete_details: status === 'incomplete' ? { reason: answer?.finish === 'content_filter' ? 'content_filter' : 'max_output_tokens' } : null,
   model: head.model,
-  output: outputOf(head.id, status, answer),
   ...head.echo,
+  output: outputOf(head.id, status, answer),
   // One document forbids that it is left out, the other that it is null.
   usage: wireUsage(answer?.usage ?? noUsage),
 });

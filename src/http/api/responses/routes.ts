@@ -13,12 +13,14 @@ import type { ApiRoute } from '../route.ts';
 import { askForResponse } from './ask.ts';
 import type { AskedResponse, ResponsesDeps } from './ask.ts';
 import type { Json } from './input.ts';
+import { withReferences } from './references.ts';
 import { responseRequest } from './request.ts';
 import type { ResponseRequest } from './request.ts';
 import { responseResource, statusOf } from './resource.ts';
 import type { ResponseHead } from './resource.ts';
 import { shownResponse, storedResponse } from './stored.ts';
 import { responseEvents } from './stream.ts';
+import { retrieveQuery, takeUp } from './take-up.ts';
 
 /** A response that was made before, as it is kept for repeats: whole, or by its id when it was to go on without its client. */
 interface KeptResponse {
@@ -29,14 +31,14 @@ interface KeptResponse {
 type Steps = AskedResponse['steps'];
 
 /** The answer is kept before whoever waits for it is told. */
-async function* keeping(steps: Steps, kept: { readonly head: ResponseHead; readonly named: NamedCall | undefined }): Steps {
+async function* keeping(steps: Steps, kept: { readonly head: ResponseHead; readonly named: NamedCall }): Steps {
   let answer: TurnAnswer | undefined;
   try {
     const ended = yield* steps;
     if (!(ended instanceof ApiError)) answer = ended;
     return ended;
   } finally {
-    await kept.named?.settle(answer === undefined ? undefined : JSON.stringify({ head: kept.head, answer } satisfies KeptResponse));
+    await kept.named.settle(answer === undefined ? undefined : JSON.stringify({ head: kept.head, answer } satisfies KeptResponse));
   }
 }
 
@@ -75,13 +77,14 @@ const replay = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonl
 };
 
 const createResponse = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Response> => {
-  const request = await readBody(c, responseRequest, deps.options.max_body_mb * 1024 * 1024);
+  const bare = await readBody(c, responseRequest, deps.options.max_body_mb * 1024 * 1024);
+  const request = await withReferences(bare, { gate: deps.gate(), caller });
   const { stream: _stream, stream_options: _options, ...what } = request;
   const named = await deps.replays.take(c, caller, what);
   if (named?.earlier !== undefined) return replay(deps, c, { caller, request, earlier: named.earlier });
   try {
     const asked = await askForResponse(deps, c, { caller, request });
-    if (request.background !== true) return await respond(deps, c, request, { ...asked, steps: keeping(asked.steps, { head: asked.head, named }) });
+    if (request.background !== true) return await respond(deps, c, request, { ...asked, steps: named === undefined ? asked.steps : keeping(asked.steps, { head: asked.head, named }) });
     await named?.settle(JSON.stringify({ head: asked.head } satisfies KeptResponse));
     return await respond(deps, c, request, asked);
   } catch (error) {
@@ -101,10 +104,16 @@ const pageOf = (items: readonly Json[], query: z.output<typeof pageQuery>): Json
 
 const idOf = (c: Context<HttpEnv>): string => c.req.param('id') ?? '';
 
+const retrieve = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Response> => {
+  const { stream, starting_after: after } = checked(retrieveQuery, c.req.query());
+  if (stream === 'true') return takeUp(deps, c, { caller, id: idOf(c), after });
+  return c.json(await shownResponse(await storedResponse(deps.gate(), caller, idOf(c))));
+};
+
 /** `POST /v1/responses` and what belongs to it: responses are turns of conversations that are kept, and can be looked up and continued later. */
 export const responseRoutes = (deps: ResponsesDeps): readonly ApiRoute[] => [
   { name: 'responses', method: 'POST', path: '/v1/responses', scope: 'chat', handle: (c, caller) => createResponse(deps, c, caller) },
-  { name: 'response', method: 'GET', path: '/v1/responses/:id', scope: 'chat', handle: async (c, caller) => c.json(await shownResponse(await storedResponse(deps.gate(), caller, idOf(c)))) },
+  { name: 'response', method: 'GET', path: '/v1/responses/:id', scope: 'chat', handle: (c, caller) => retrieve(deps, c, caller) },
   {
     name: 'response_delete',
     method: 'DELETE',

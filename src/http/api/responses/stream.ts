@@ -1,11 +1,17 @@
 import { noUsage } from '../../../core/transcript.ts';
 import type { ToolCall } from '../../../core/transcript.ts';
+import { endSteps } from '../answer.ts';
 import type { AnswerStep, TurnAnswer } from '../answer.ts';
 import { ApiError } from '../api-error.ts';
-import type { Frame } from '../event-stream.ts';
 import type { Json } from './input.ts';
 import { callItem, messageItem, responseResource, statusOf, textPart } from './resource.ts';
 import type { ResponseHead } from './resource.ts';
+
+/** One event of a streamed response. */
+export interface ResponseFrame {
+  readonly event: string;
+  readonly data: Json & { readonly sequence_number: number };
+}
 
 type Steps = AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>;
 
@@ -20,13 +26,13 @@ class ResponseWriter {
     this.#id = id;
   }
 
-  event(type: string, fields: Json): Frame {
+  event(type: string, fields: Json): ResponseFrame {
     const frame = { event: type, data: { type, sequence_number: this.#next, ...fields } };
     this.#next += 1;
     return frame;
   }
 
-  *delta(delta: string): Generator<Frame> {
+  *delta(delta: string): Generator<ResponseFrame> {
     const at = { item_id: messageItem(this.#id, 'in_progress').id, output_index: this.#index, content_index: 0 };
     if (this.#text === undefined) {
       yield this.event('response.output_item.added', { output_index: this.#index, item: messageItem(this.#id, 'in_progress') });
@@ -36,7 +42,7 @@ class ResponseWriter {
     yield this.event('response.output_text.delta', { ...at, delta, logprobs: [] });
   }
 
-  *endText(status: 'completed' | 'incomplete'): Generator<Frame> {
+  *endText(status: 'completed' | 'incomplete'): Generator<ResponseFrame> {
     if (this.#text === undefined) return;
     const text = this.#text;
     const item = messageItem(this.#id, status, text);
@@ -48,7 +54,7 @@ class ResponseWriter {
     this.#index += 1;
   }
 
-  *call(call: ToolCall): Generator<Frame> {
+  *call(call: ToolCall): Generator<ResponseFrame> {
     const item = callItem(this.#id, call, 'in_progress');
     const at = { item_id: item.id, output_index: this.#index };
     yield this.event('response.output_item.added', { output_index: this.#index, item });
@@ -60,7 +66,7 @@ class ResponseWriter {
 }
 
 /** The events of a streamed response. */
-export async function* responseEvents(head: ResponseHead, steps: Steps, nowSeconds: () => number): AsyncGenerator<Frame, void, undefined> {
+export async function* responseEvents(head: ResponseHead, steps: Steps, nowSeconds: () => number): AsyncGenerator<ResponseFrame, void, undefined> {
   const writer = new ResponseWriter(head.id);
   let said = '';
   try {
@@ -89,15 +95,17 @@ export async function* responseEvents(head: ResponseHead, steps: Steps, nowSecon
       }
     }
   } finally {
-    // The value is only asked for by the type.
-    await steps.return(new ApiError(503, 'nobody reads it'));
+    await endSteps(steps);
   }
 }
 
-function* ended(writer: ResponseWriter, head: ResponseHead, { end, said, completedAt }: { readonly end: TurnAnswer | ApiError; readonly said: string; readonly completedAt: number }): Generator<Frame> {
+function* ended(writer: ResponseWriter, head: ResponseHead, { end, said, completedAt }: { readonly end: TurnAnswer | ApiError; readonly said: string; readonly completedAt: number }): Generator<ResponseFrame> {
   if (end instanceof ApiError) {
     yield* writer.endText('incomplete');
     const answer = said === '' ? undefined : ({ text: said, calls: [], finish: 'stop', usage: noUsage } satisfies TurnAnswer);
+    // Some clients know only this one; the two documents put its fields in two places.
+    const { code, message, param } = end.body;
+    yield writer.event('error', { code, message, param, error: end.body });
     yield writer.event('response.failed', { response: responseResource(head, { status: 'failed', error: end, ...(answer !== undefined && { answer }) }) });
     return;
   }

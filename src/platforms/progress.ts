@@ -1,7 +1,6 @@
-import { PlatformError } from '../../core/errors.ts';
-import type { PlatformErrorCode } from '../../core/errors.ts';
-import type { AccountData } from '../contract.ts';
-import { integer, list, record, text } from './wire.ts';
+import { PlatformError } from '../core/errors.ts';
+import type { PlatformErrorCode } from '../core/errors.ts';
+import type { AccountData } from './contract.ts';
 
 const prefix = 'sent:';
 
@@ -14,11 +13,8 @@ interface Progress {
   readonly done: readonly (readonly string[])[];
 }
 
-const readProgress = (value: string | undefined): Progress => {
-  const stored = record(value === undefined ? undefined : JSON.parse(value));
-  const done = list(stored?.['done']).map((ids) => list(ids).map(text).filter((id) => id !== undefined));
-  return { atMs: integer(stored?.['atMs']) ?? 0, done };
-};
+/** Only this file writes it. */
+const readProgress = (value: string | undefined): Progress => (value === undefined ? { atMs: 0, done: [] } : (JSON.parse(value) as Progress));
 
 const isFinal = (error: unknown): boolean => error instanceof PlatformError && error.rule.retry === 'never';
 

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { ConfigError, StoreError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { accountData } from '../store/account-data.ts';
+import { lockHome } from '../store/home-lock.ts';
+import { enqueueLane } from '../store/lanes.ts';
+import { schemaVersion } from '../store/migrations.ts';
+import { createSession, listSessions } from '../store/sessions.ts';
+import { SqliteStore } from '../store/sqlite.ts';
+import { writeOldDatabase } from '../../test/support/old-database.ts';
+import { program } from './main.ts';
+
+let folder = '';
+let home = '';
+let archive = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hermes-backup-'));
+  home = join(folder, 'home');
+  archive = join(folder, 'b.tar.gz');
+  await mkdir(home);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const hermes = async (...args: readonly string[]): Promise<string> => {
+  let out = '';
+  const write = (text: string): void => void (out += text);
+  await program({ env: { HERMES_HOME: home }, version: '1.2.3', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
+  return out;
+};
+const refusal = (sentence: RegExp) => (error: unknown) => (error instanceof ConfigError || error instanceof StoreError) && sentence.test(error.message);
+const put = async (path: string, text: string | Buffer, at = home): Promise<void> => {
+  await mkdir(dirname(join(at, path)), { recursive: true });
+  await writeFile(join(at, path), text, { mode: 0o600 });
+};
+const textOf = (path: string, at = home): Promise<string> => readFile(join(at, path), 'utf8');
+const openHome = (at = home): SqliteStore => new SqliteStore({ path: join(at, 'gateway.db'), clock: systemClock, checkIntegrity: false });
+const addSession = (store: SqliteStore, id: string): Promise<void> => store.write((tx) => createSession(tx, { id, agent: 'main', account: 'local', chatType: 'dm', userId: 'me' }));
+const sessionsIn = async (at: string): Promise<string[]> => {
+  const store = openHome(at);
+  const sessions = await store.read((db) => listSessions(db, { limit: 10_000 }));
+  await store.close();
+  return sessions.map(({ id }) => id);
+};
+
+const fill = async (): Promise<void> => {
+  const store = openHome();
+  await addSession(store, 'first');
+  await accountData(store, 'telegram').set('login', 'planted-login');
+  await accountData(store, 'web').set('chat', 'kept');
+  await store.close();
+  await put('config.yaml', 'model: demo\nplatforms:\n  telegram:\n    token: 1:planted-token\n    enabled: false\n');
+  await put('.env', 'OPENAI_API_KEY=planted-key\n');
+  await put('memories/MEMORY.md', 'remembers');
+  await put('skills/a/SKILL.md', 'knows');
+  await put('profiles/helper/.env', 'TOKEN=planted-profile\n');
+  await put('profiles/helper/SOUL.md', 'helps');
+  await put('media/a.png', 'picture');
+  await put('logs/gateway.log', 'passing');
+  await put('cache/x', 'passing');
+  await put('workspace/big.bin', 'work');
+  await put('mcp-tokens/x.json', 'planted-mcp');
+};
+
+test('what was backed up comes back in another home, byte for byte, and what passes does not', async () => {
+  await fill();
+  const told = await hermes('backup', archive);
+  assert.match(told, /Not in it:\n {2}workspace\//);
+  assert.equal((await stat(archive)).mode & 0o777, 0o600);
+  const other = join(folder, 'other');
+  assert.match(await hermes('restore', archive, '--into', other), /is restored\./);
+  for (const path of ['config.yaml', '.env', 'memories/MEMORY.md', 'skills/a/SKILL.md', 'profiles/helper/.env', 'profiles/helper/SOUL.md', 'media/a.png', 'mcp-tokens/x.json']) assert.equal(await textOf(path, other), await textOf(path));
+  for (const path of ['logs', 'cache', 'workspace', 'manifest.json', 'gateway.pid']) assert.ok(!existsSync(join(other, path)), path);
+  assert.deepEqual(await sessionsIn(other), ['first']);
+  assert.deepEqual((await readdir(other)).filter((name) => name.startsWith('.restore') || name.startsWith('.partial')), []);
+  assert.deepEqual((await readdir(folder)).toSorted(), ['b.tar.gz', 'home', 'other']);
+});
+
+test('a backup made while a gateway writes holds everything that was acknowledged before it began', async () => {
+  const store = openHome();
+  for (let i = 0; i < 400; i += 1) await addSession(store, `before_${i}`);
+  const stop = new AbortController();
+  let written = 0;
+  const writer = (async () => {
+    for (; !stop.signal.aborted; written += 1) await addSession(store, `during_${written}`);
+  })();
+  await hermes('backup', archive);
+  stop.abort();
+  await writer;
+  assert.ok(written > 0);
+  await store.close();
+  const other = join(folder, 'other');
+  await hermes('restore', archive, '--into', other);
+  const ids = await sessionsIn(other);
+  for (let i = 0; i < 400; i += 1) assert.ok(ids.includes(`before_${i}`));
+});
+
+test('no credential is anywhere in a backup without secrets', async () => {
+  await fill();
+  const told = await hermes('backup', archive, '--no-secrets');
+  assert.ok(!gunzipSync(await readFile(archive)).includes('planted'));
+  assert.match(told, /\.env \(holds secrets\)/);
+  assert.match(told, /secrets in config\.yaml: platforms\.telegram\.token/);
+  await hermes('restore', archive, '--yes');
+  assert.equal(await textOf('.env'), 'OPENAI_API_KEY=planted-key\n', 'those of the home stay');
+  const store = openHome();
+  assert.equal(await accountData(store, 'web').get('chat'), 'kept');
+  await store.close();
+});
+
+test('a home in use is not replaced, and one with data only when that was said; what was there is kept aside', async () => {
+  await fill();
+  await hermes('backup', archive);
+  await put('memories/MEMORY.md', 'newer');
+  const store = openHome();
+  await addSession(store, 'second');
+  await store.close();
+  await assert.rejects(hermes('restore', archive), refusal(/would replace .*gateway\.db.*Add --yes/s));
+  const lock = lockHome(home);
+  await assert.rejects(hermes('restore', archive, '--yes'), refusal(/A gateway is running in/));
+  lock?.release();
+  assert.equal(await textOf('memories/MEMORY.md'), 'newer');
+  const told = JSON.parse(await hermes('restore', archive, '--yes', '--json')) as { readonly aside: string };
+  assert.equal(await textOf('memories/MEMORY.md'), 'remembers');
+  assert.deepEqual(await sessionsIn(home), ['first']);
+  assert.equal(await textOf('memories/MEMORY.md', told.aside), 'newer');
+  assert.equal((await sessionsIn(told.aside)).length, 2);
+  assert.equal(await textOf('workspace/big.bin'), 'work', 'what the backup knows nothing of stays');
+});
+
+test('a backup that was changed, cut off or is none is refused before anything is touched', async () => {
+  await fill();
+  await hermes('backup', archive);
+  assert.match(await hermes('restore', archive, '--check'), /The backup is whole\. Made .* by hermes 1\.2\.3/);
+  const before = await sessionsIn(home);
+  const tar = gunzipSync(await readFile(archive));
+  const changed = Buffer.from(tar);
+  changed.write('REMEMBERS', tar.indexOf('remembers'));
+  for (const [bytes, reason] of [
+    [gzipSync(changed), /memories\/MEMORY\.md is not what was put into it/],
+    [gzipSync(tar.subarray(0, 4096)), /cut off/],
+    [(await readFile(archive)).subarray(0, 3000), /damaged|cut off/],
+    [Buffer.from('nothing of the kind'), /damaged/],
+  ] as const) {
+    await writeFile(archive, bytes);
+    await assert.rejects(hermes('restore', archive, '--yes'), refusal(reason));
+  }
+  await assert.rejects(hermes('restore', join(folder, 'nowhere')), refusal(/There is no file/));
+  assert.deepEqual(await sessionsIn(home), before);
+  assert.equal(await textOf('memories/MEMORY.md'), 'remembers');
+});
+
+test('a backup of a newer version is refused with a sentence', async () => {
+  await fill();
+  const setVersion = (version: number): void => {
+    const db = new DatabaseSync(join(home, 'gateway.db'));
+    db.prepare("update meta set value = ? where key = 'schema_version'").run(String(version));
+    db.close();
+  };
+  setVersion(schemaVersion + 1);
+  await hermes('backup', archive);
+  setVersion(schemaVersion);
+  await assert.rejects(hermes('restore', archive, '--yes'), refusal(/newer version of hermes/));
+  assert.deepEqual(await sessionsIn(home), ['first']);
+});
+
+test('a backup of an earlier version is brought up to date on its way in', async () => {
+  writeOldDatabase(join(home, 'gateway.db'), schemaVersion - 1);
+  await hermes('backup', archive);
+  const other = join(folder, 'other');
+  assert.match(await hermes('restore', archive, '--into', other), new RegExp(`from schema ${schemaVersion - 1} to ${schemaVersion}`));
+  const db = new DatabaseSync(join(other, 'gateway.db'), { readOnly: true });
+  assert.equal(db.prepare("select value from meta where key = 'schema_version'").get()?.['value'], String(schemaVersion));
+  assert.equal(db.prepare('select user_name from pairings').get()?.['user_name'], 'Ann');
+  db.close();
+});
+
+test('of the files that people sent the newest are taken, up to the limit', async () => {
+  for (const [i, name] of ['old', 'middle', 'new'].entries()) {
+    await put(`media/${name}`, Buffer.alloc(700 * 1024, i));
+    await utimes(join(home, 'media', name), 1000 + i, 1000 + i);
+  }
+  assert.match(await hermes('backup', archive, '--media-mb', '1'), /2 of 3 files in media/);
+  await hermes('restore', archive, '--into', join(folder, 'other'));
+  assert.deepEqual(await readdir(join(folder, 'other', 'media')), ['new']);
+  await hermes('restore', archive, '--yes');
+  assert.deepEqual((await readdir(join(home, 'media'))).toSorted(), ['middle', 'new', 'old'], 'restoring takes none away');
+});
+
+test('only the newest backups stay when that was asked for', async () => {
+  await put('backups/mine.tar.gz', '');
+  for (let i = 0; i < 3; i += 1) await hermes('backup', '--keep', '2');
+  const names = await readdir(join(home, 'backups'));
+  assert.equal(names.filter((name) => name.startsWith('hermes-')).length, 2);
+  assert.ok(names.includes('mine.tar.gz'));
+});
+
+test('a broken configuration is no reason not to save what there is', async () => {
+  await fill();
+  await put('config.yaml', 'model: [');
+  assert.match(await hermes('backup', archive), /it is backed up as it is/);
+  await hermes('restore', archive, '--into', join(folder, 'other'));
+  assert.equal(await textOf('config.yaml', join(folder, 'other')), 'model: [');
+});
+
+test('what was open when the backup was made is taken up again, or let go of when that was said', async () => {
+  const store = openHome();
+  await store.write(async (tx) => {
+    await enqueueLane(tx, { lane: 'out:local:c', kind: 'out' });
+    const target = JSON.stringify({ account: 'local', chatId: 'c', chatType: 'dm' });
+    await tx.q.insertInto('outbox').values({ key: 'k', lane: 'out:local:c', account: 'local', chat_id: 'c', target, payload: '{}', state: 'pending', turn_id: null, inbox_id: null, message_ids: null, error: null, created_at: 1, updated_at: 1 }).execute();
+  });
+  await store.close();
+  await hermes('backup', archive);
+  const stateIn = async (at: string): Promise<unknown> => {
+    const db = new DatabaseSync(join(at, 'gateway.db'), { readOnly: true });
+    const rows = [db.prepare('select state from outbox').get()?.['state'], db.prepare('select has_work from lanes').get()?.['has_work']];
+    db.close();
+    return rows;
+  };
+  assert.match(await hermes('restore', archive, '--into', join(folder, 'a')), /1 undelivered answers of that time are taken up/);
+  assert.deepEqual(await stateIn(join(folder, 'a')), ['pending', 1]);
+  assert.match(await hermes('restore', archive, '--into', join(folder, 'b'), '--drop-open'), /were let go of/);
+  assert.deepEqual(await stateIn(join(folder, 'b')), ['cancelled', 0]);
+});

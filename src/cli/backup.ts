@@ -1,0 +1,129 @@
+import { readFile, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { resolveHome } from '../config/home.ts';
+import { configFiles } from '../config/load-config.ts';
+import { formatProblem } from '../config/problem.ts';
+import { stripSecrets } from '../config/strip-secrets.ts';
+import { ConfigError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { platforms } from '../platforms/registry.ts';
+import { writeBackup } from '../portability/write-backup.ts';
+import type { Backup, BackupProgress } from '../portability/write-backup.ts';
+import { json, paint } from './environment.ts';
+import type { Terminal } from './environment.ts';
+import { storePath } from './open-home.ts';
+import { readConfig, sections } from './settings.ts';
+
+interface BackupFlags {
+  readonly secrets: boolean;
+  readonly mediaMb: number;
+  readonly workspace?: true;
+  readonly keep?: number;
+  readonly json?: true;
+}
+
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('a whole number');
+  return value;
+};
+
+export const megabytes = (bytes: number): string => (bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`);
+
+/** One line that is written over again, where somebody looks. */
+const progressLine = (terminal: Terminal): { show(progress: BackupProgress): void; end(): void } => {
+  let shown = '';
+  const isSeen = terminal.stream?.isTTY === true;
+  return {
+    show({ step, done, total }) {
+      const line = `${step === 'database' ? 'Copying the database' : 'Packing files'} ${total === 0 ? 100 : Math.floor((done / total) * 100)} %`;
+      if (isSeen && line !== shown) terminal.writeError(`\r\x1b[K${line}`);
+      shown = line;
+    },
+    end() {
+      if (isSeen && shown !== '') terminal.writeError('\r\x1b[K');
+    },
+  };
+};
+
+const ownName = /^hermes-\d{8}T\d{9}Z\.tar\.gz$/;
+
+const defaultFile = (home: string): string => join(home, 'backups', `hermes-${new Date(systemClock.now()).toISOString().replaceAll(/[-:.]/g, '')}.tar.gz`);
+
+/** Of those that have a name of ours, only the newest stay. */
+const removeOld = async (folder: string, keep: number): Promise<readonly string[]> => {
+  const old = (await readdir(folder)).filter((name) => ownName.test(name)).toSorted().toReversed().slice(keep);
+  for (const name of old) await rm(join(folder, name));
+  return old;
+};
+
+/** What stands in the archive in place of config.yaml, and what to say about it. */
+const configWithoutSecrets = async (home: string): Promise<{ readonly instead: ReadonlyMap<string, string>; readonly note: string | undefined }> => {
+  const text = await readFile(configFiles(home).config, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const stripped = stripSecrets(text, { sections, platforms });
+  if (stripped === undefined) return { instead: new Map([['config.yaml', '']]), note: 'config.yaml (cannot be read, so nobody knows whether it holds secrets)' };
+  if (stripped.removed.length === 0) return { instead: new Map(), note: undefined };
+  return { instead: new Map([['config.yaml', stripped.text]]), note: `secrets in config.yaml: ${stripped.removed.join(', ')}` };
+};
+
+const printed = (terminal: Terminal, file: string, backup: Backup & { readonly removed: readonly string[] }): string => {
+  const { manifest, leftOut } = backup;
+  const lines = [
+    `${paint(terminal, 'green', file)}  ${megabytes(backup.sizeBytes)}, ${manifest.files.length} files`,
+    ...(manifest.engine === 'postgres' ? ['The database is on a PostgreSQL server and not in it. Back it up there: pg_dump --format=custom "$DATABASE_URL" > hermes.dump'] : []),
+    ...(manifest.engine === 'sqlite' && manifest.schemaVersion === undefined ? ['There is no database yet.'] : []),
+    ...(leftOut.length === 0 ? [] : ['Not in it:', ...leftOut.map((line) => `  ${line}`)]),
+    ...(backup.removed.length === 0 ? [] : [`Older ones removed: ${backup.removed.join(', ')}`]),
+    ...(manifest.secrets ? ['It holds secrets and conversations: keep it where only you can read it.'] : ['It holds no credentials of the gateway, but all conversations.']),
+  ];
+  return `${lines.join('\n')}\n`;
+};
+
+const outsideHomes = (home: string, agents: Readonly<Record<string, { readonly home_dir?: string | undefined }>>): readonly string[] =>
+  Object.entries(agents).flatMap(([id, { home_dir }]) => (home_dir === undefined || resolve(home, home_dir).startsWith(`${home}/`) ? [] : [`${home_dir} (folder of the agent ${id}, outside of the home)`]));
+
+const run = async (terminal: Terminal, given: string | undefined, flags: BackupFlags): Promise<void> => {
+  const home = resolveHome(terminal.env);
+  const file = given === undefined ? defaultFile(home) : resolve(given);
+  if (flags.keep === 0) throw new ConfigError('--keep is at least 1.');
+  const config = await readConfig(terminal);
+  // A broken configuration is no reason not to save what there is.
+  if (!config.ok) terminal.writeError(`The configuration cannot be used (${config.problems.map(formatProblem).join('; ')}); it is backed up as it is.\n`);
+  const isServer = config.ok && config.sections.store.database_url !== undefined;
+  const { instead, note } = flags.secrets ? { instead: new Map<string, string>(), note: undefined } : await configWithoutSecrets(home);
+  const plainAccounts = config.ok ? config.accounts.filter(({ platform }) => platforms.find(({ name }) => name === platform)?.alwaysOn === true).map(({ account }) => account) : [];
+  const line = progressLine(terminal);
+  const backup = await writeBackup({
+    home,
+    file,
+    database: isServer ? undefined : storePath(home),
+    version: terminal.version,
+    clock: systemClock,
+    secrets: flags.secrets,
+    mediaBytes: flags.mediaMb * 1024 * 1024,
+    workspace: flags.workspace === true,
+    instead,
+    plainAccounts,
+    onProgress: line.show,
+  }).finally(line.end);
+  const removed = flags.keep === undefined || !ownName.test(basename(file)) ? [] : await removeOld(dirname(file), flags.keep);
+  const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
+  if (flags.json === true) terminal.write(json({ file, sizeBytes: backup.sizeBytes, leftOut, removed, ...backup.manifest, files: backup.manifest.files.length }));
+  else terminal.write(printed(terminal, file, { ...backup, leftOut, removed }));
+};
+
+export const backupCommand = (terminal: Terminal): Command =>
+  new Command('backup')
+    .description('Everything of this gateway in one file, also while it runs')
+    .argument('[file]', 'where to; otherwise a new file in the backups folder of the home')
+    .option('--no-secrets', 'leave credentials out: .env, logins, secrets in config.yaml')
+    .option('--media-mb <n>', 'newest files that people sent, up to so many megabytes', whole, 1024)
+    .option('--workspace', 'also the folder where the agent works')
+    .option('--keep <n>', 'afterwards remove all but the newest n in the backups folder', whole)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  hermes backup\n  hermes backup --keep 7\n  hermes backup /mnt/usb/hermes.tar.gz --no-secrets')
+    .action((file: string | undefined, flags: BackupFlags) => run(terminal, file, flags));

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { CommanderError } from 'commander';
+import { memoryFileFor } from '../agent/memory/places.ts';
+import { memorySection } from '../agent/memory/options.ts';
+import { ConfigError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { readTar } from '../lib/tar.ts';
+import { fillWithPeople, other, planted } from '../store/person/person.test-support.ts';
+import { SqliteStore } from '../store/sqlite.ts';
+import { program } from './main.ts';
+
+let folder = '';
+let home = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hermes-erase-cli-'));
+  home = join(folder, 'home');
+  await mkdir(home);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const hermes = async (...args: readonly string[]): Promise<string> => {
+  let out = '';
+  const write = (text: string): void => void (out += text);
+  await program({ env: { HERMES_HOME: home }, version: 'test', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
+  return out;
+};
+
+const put = async (path: string, text: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+};
+
+const profileOf = (person: { readonly account: string; readonly userId: string }): string => memoryFileFor({ home, options: { ...memorySection.schema.parse({}), user_profile_per_person: true } }, 'user', person)?.path ?? '';
+
+const fill = async (): Promise<void> => {
+  const store = new SqliteStore({ path: join(home, 'gateway.db'), clock: systemClock, checkIntegrity: false });
+  await fillWithPeople(store);
+  const hash = createHash('sha256').update('planted voice').digest('hex');
+  await store.write((tx) => tx.q.insertInto('media_notes').values({ key: `transcript:${hash}:m:`, text: 'planted words', model: 'm', created_at: 1, used_at: 1 }).execute());
+  await store.close();
+  await put(join(home, 'media', 'sessions', 'dm_planted', 'a.ogg'), 'planted voice');
+  await put(join(home, 'media', 'sessions', 'shared', 'planted.png'), 'planted picture');
+  await put(join(home, 'media', 'sessions', 'shared', 'other.png'), 'other picture');
+  await put(join(home, 'cache', 'results', 'dm_planted', 'r.txt'), 'planted result');
+  await put(profileOf(planted), 'planted likes tea');
+  await put(`${profileOf(planted)}.bak.000000000000001`, 'planted likes coffee');
+  await put(profileOf(other), 'other likes tea');
+  await put(join(home, 'memories', 'MEMORY.md'), 'general');
+  await put(join(home, 'config.yaml'), 'access:\n  allowed_users: [planted-7]\n');
+};
+
+const person = ['--person', 'telegram:planted-7'] as const;
+
+/** Every file below the home in which a word stands. */
+const filesWith = async (word: string): Promise<readonly string[]> => {
+  const entries = (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const found = await Promise.all(entries.map(async (entry) => ((await readFile(join(entry.parentPath, entry.name))).includes(word) || entry.name.includes(word) ? [entry.name] : [])));
+  return found.flat().toSorted();
+};
+
+test('erasing says first what would go and what is beyond reach, and does nothing', async () => {
+  await fill();
+  const told = await hermes('erase', ...person);
+  assert.match(told, /2 {2}conversations/);
+  assert.match(told, /2 {2}messages in shared conversations/);
+  assert.match(told, /2 {2}files they sent/);
+  assert.match(told, /memories\/MEMORY\.md: notes about everybody/);
+  assert.match(told, /take it out of allowed_users/);
+  assert.match(told, /Nothing is erased yet/);
+  assert.ok((await filesWith('planted')).length > 5);
+});
+
+test('what is erased is gone from the database and from every file but the configuration', async () => {
+  await fill();
+  const told = JSON.parse(await hermes('erase', ...person, '--yes', '--json')) as { readonly erased: boolean; readonly rows: Readonly<Record<string, number>> };
+  assert.equal(told.erased, true);
+  assert.equal(told.rows['files they sent'], 2);
+  assert.deepEqual(await filesWith('planted'), ['config.yaml']);
+  assert.ok(existsSync(profileOf(other)) && existsSync(join(home, 'media', 'sessions', 'shared', 'other.png')));
+  assert.match(await hermes('erase', ...person), /Nothing is kept of telegram:planted-7/);
+});
+
+test('everything of a person can be exported to a folder and to one file', async () => {
+  await fill();
+  const to = join(folder, 'out');
+  assert.match(await hermes('export', ...person, '--to', to), /2 conversations, 2 messages in shared conversations, 2 files, 2 profiles/);
+  assert.match(await readFile(join(to, 'conversations', 'dm_planted.md'), 'utf8'), /^# planted title[^]*### user[^]*planted words/);
+  assert.equal((await readFile(join(to, 'conversations', 'dm_planted.jsonl'), 'utf8')).trim().split('\n').length, 2);
+  const facts = JSON.parse(await readFile(join(to, 'person.json'), 'utf8')) as Readonly<Record<string, readonly unknown[]>>;
+  assert.deepEqual(['pairings', 'denials', 'questions', 'jobs', 'channels', 'memoryProposals'].map((name) => facts[name]?.length), [1, 1, 1, 1, 1, 1]);
+  assert.doesNotMatch(JSON.stringify(facts), /"hash"|"salt"/);
+  assert.equal((await readFile(join(to, 'received.jsonl'), 'utf8')).trim().split('\n').length, 3);
+  assert.match(await readFile(join(to, 'shown.jsonl'), 'utf8'), /planted/);
+  assert.doesNotMatch(await readFile(join(to, 'said-in-shared-conversations.jsonl'), 'utf8'), /other/);
+  assert.equal(await readFile(join(to, 'files', 'media', 'sessions', 'shared', 'planted.png'), 'utf8'), 'planted picture');
+  await assert.rejects(hermes('export', ...person, '--to', to), (error) => error instanceof ConfigError && /not an empty folder/.test(error.message));
+  const archive = join(folder, 'out.tar.gz');
+  await hermes('export', ...person, '--to', archive);
+  const names: string[] = [];
+  for await (const entry of readTar((async function* () { yield gunzipSync(await readFile(archive)); })())) names.push(entry.name);
+  assert.ok(names.includes('person.json') && names.includes('conversations/dm_planted.md'));
+});
+
+test('conversations are exported to a folder, a file or standard output, all of them or those of an agent', async () => {
+  await fill();
+  assert.match(await hermes('export', '--to', join(folder, 'all')), /5 conversations in/);
+  assert.equal((await readdir(join(folder, 'all'))).filter((name) => name.endsWith('.md')).length, 5);
+  assert.equal((await readFile(join(folder, 'all', 'sessions.jsonl'), 'utf8')).trim().split('\n').length, 5);
+  await hermes('export', '--account', 'telegram', '--to', join(folder, 'some.jsonl'));
+  const lines = (await readFile(join(folder, 'some.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { readonly session?: { readonly id: string } });
+  assert.deepEqual(lines.flatMap(({ session }) => session?.id ?? []), ['dm_other', 'dm_planted', 'shared']);
+  assert.equal(await hermes('export', '--agent', 'nobody'), '');
+  assert.equal((JSON.parse(await hermes('export', '--format', 'json')) as unknown[]).length, 5);
+});
+
+test('somebody who is not named properly is not looked for', async () => {
+  await assert.rejects(hermes('erase', '--person', 'planted-7'), (error) => error instanceof CommanderError && error.exitCode === 1);
+});

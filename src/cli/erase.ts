@@ -1,0 +1,99 @@
+import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { Command } from 'commander';
+import { erasePersonFiles } from '../portability/person/person-files.ts';
+import { erasePerson } from '../store/person/erase-person.ts';
+import type { ErasedRows } from '../store/person/erase-person.ts';
+import type { Person } from '../store/person/find-person.ts';
+import { readPersonFacts } from '../store/person/read-person.ts';
+import { json, paint } from './environment.ts';
+import type { Terminal } from './environment.ts';
+import { withStore } from './open-home.ts';
+import { lookUpPerson, readPerson } from './person.ts';
+import type { FoundPerson } from './person.ts';
+import { requireConfig } from './settings.ts';
+import type { Config } from './settings.ts';
+
+interface EraseFlags {
+  readonly person: Person;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** What this program cannot reach, or cannot tell from what belongs to others. */
+const beyondReach = async ({ person, home, agentHomes, data }: FoundPerson, config: Config): Promise<readonly string[]> => {
+  const backups = existsSync(join(home, 'backups')) ? (await readdir(join(home, 'backups'))).filter((name) => /\.(?:db|tar\.gz)$|^replaced-/.test(name)) : [];
+  const notes = agentHomes.flatMap((folder) => ['MEMORY.md', 'USER.md'].map((name) => join(folder, 'memories', name))).filter((path) => existsSync(path));
+  const account = config.accounts.find((each) => each.account === person.account);
+  const isListed = [...(account?.common.allowed_users ?? []), ...config.sections.access.allowed_users].includes(person.userId);
+  return [
+    ...(isListed ? ['config.yaml or .env still lets this id in: take it out of allowed_users'] : []),
+    ...(backups.length === 0 ? [] : [`backups made before: ${backups.map((name) => join('backups', name)).join(', ')}`]),
+    ...notes.map((path) => `${relative(home, path)}: notes about everybody; look through it yourself`),
+    ...(data.shared.length === 0 ? [] : ['answers and summaries in shared conversations that speak of what they said']),
+    ...(config.sections.memory.provider === 'none' ? [] : [`what the memory server (${config.sections.memory.provider}) keeps`]),
+    'what their platform and the model providers keep, backups elsewhere, and ids in logs/ until those are replaced',
+  ];
+};
+
+/** What would go, in numbers. */
+const preview = ({ data, files }: FoundPerson, facts: Awaited<ReturnType<typeof readPersonFacts>>): ErasedRows => {
+  const all = {
+    conversations: data.sessionIds.length,
+    'messages in shared conversations': data.shared.length,
+    arrivals: data.inboxIds.length,
+    'direct chats': data.chatIds.length,
+    jobs: data.jobIds.length,
+    pairings: facts.pairings.length,
+    'pairing requests': facts.pairingRequests.length,
+    denials: facts.denials.length,
+    questions: facts.questions.length,
+    'memory proposals': facts.memoryProposals.length,
+    'files they sent': files.media.length,
+    profiles: files.memories.length,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));
+};
+
+const listed = (rows: ErasedRows): string => Object.entries(rows).map(([name, count]) => `  ${String(count).padStart(6)}  ${name}`).join('\n');
+
+const printed = (terminal: Terminal, told: { readonly who: string; readonly rows: ErasedRows; readonly beyond: readonly string[]; readonly erased: boolean }): string => {
+  const isNothing = Object.keys(told.rows).length === 0;
+  const head = isNothing ? `Nothing is kept of ${told.who}.` : told.erased ? `Everything of ${told.who} is erased:` : `This is kept of ${told.who} and would be erased:`;
+  const lines = [
+    paint(terminal, 'bold', head),
+    ...(isNothing ? [] : [listed(told.rows)]),
+    'Not within reach:',
+    ...told.beyond.map((line) => `  ${line}`),
+    ...(told.erased || isNothing ? [] : ['', 'Nothing is erased yet. hermes export --person saves it first; --yes erases it for good.']),
+  ];
+  return `${lines.join('\n')}\n`;
+};
+
+const run = async (terminal: Terminal, flags: EraseFlags): Promise<void> => {
+  const { person } = flags;
+  const config = await requireConfig(terminal);
+  await withStore(terminal, async (store) => {
+    const found = await lookUpPerson(terminal, store, { config, person });
+    const before = preview(found, await store.read((db) => readPersonFacts(db, person, found.data)));
+    const beyond = await beyondReach(found, config);
+    const erased = flags.yes === true;
+    let rows = before;
+    if (erased) {
+      await erasePersonFiles(store, found.files);
+      rows = { ...before, ...(await erasePerson(store, person, found.data)) };
+    }
+    if (flags.json === true) terminal.write(json({ person, erased, rows, beyondReach: beyond }));
+    else terminal.write(printed(terminal, { who: `${person.account}:${person.userId}`, rows, beyond, erased }));
+  });
+};
+
+export const eraseCommand = (terminal: Terminal): Command =>
+  new Command('erase')
+    .description('Erase everything of one person; says first what that is')
+    .requiredOption('--person <account:id>', 'whom', readPerson)
+    .option('--yes', 'do it')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  hermes erase --person telegram:1001\n  hermes erase --person telegram:1001 --yes')
+    .action((flags: EraseFlags) => run(terminal, flags));

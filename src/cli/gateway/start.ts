@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../../core/errors.ts';
+import { Exit } from '../environment.ts';
+import type { Terminal } from '../environment.ts';
+import { holderOf, lookFor } from './process.ts';
+
+/** The launcher, also when the program was installed as a package. */
+export const launcher: string = fileURLToPath(new URL('../../../bin/hermes.js', import.meta.url));
+
+const patienceMs = 60_000;
+const shownChars = 4000;
+
+/** What a detached gateway prints before its log is open, and what it says if it breaks. */
+export const consoleFile = (home: string): string => join(home, 'logs', 'console.log');
+
+/** Starts a gateway that outlives this terminal, and waits until it has started. Answers its number; throws with what it said when it has not. */
+export const startDetached = async (terminal: Terminal, home: string): Promise<number> => {
+  const holder = holderOf(home);
+  if (holder.type === 'gateway') throw new ConfigError(`A gateway already runs in ${home} (process ${holder.pid}). hermes gateway restart starts it anew.`);
+  if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it first.`);
+  mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
+  const output = openSync(consoleFile(home), 'w', 0o600);
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { detached: true, stdio: ['ignore', output, output], env: { ...terminal.env, HERMES_HOME: home } });
+  closeSync(output);
+  const ended: { code?: number } = {};
+  child.once('exit', (code) => (ended.code = code ?? 1));
+  child.once('error', () => (ended.code = 1));
+  const started = await lookFor(() => {
+    if (ended.code !== undefined) return { ok: false as const, code: ended.code };
+    const now = holderOf(home);
+    return now.type === 'gateway' && now.pid === child.pid ? { ok: true as const, pid: now.pid } : undefined;
+  }, patienceMs);
+  child.unref();
+  if (started?.ok === true) return started.pid;
+  terminal.writeError(`${readFileSync(consoleFile(home), 'utf8').slice(-shownChars).trim()}\n`);
+  terminal.writeError(started === undefined ? `The gateway has not started within ${patienceMs / 1000} s; it goes on trying as process ${child.pid ?? '?'}. See ${consoleFile(home)}.\n` : 'The gateway did not start.\n');
+  throw new Exit(started?.code ?? 1);
+};

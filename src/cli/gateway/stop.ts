@@ -1,0 +1,51 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../../core/errors.ts';
+import { planRestart } from './planned-restart.ts';
+import { holderOf, lookFor } from './process.ts';
+
+/** Beyond what running turns get. */
+const marginMs = 15_000;
+
+const gatewayIn = (home: string): { readonly pid: number; readonly sinceMs: number } | undefined => {
+  const holder = holderOf(home);
+  if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it to end the gateway.`);
+  return holder.type === 'gateway' ? holder : undefined;
+};
+
+const untilGone = (home: string, pid: number, atMostMs: number): Promise<true | undefined> =>
+  lookFor(() => {
+    const holder = holderOf(home);
+    return holder.type === 'gateway' && holder.pid === pid ? undefined : true;
+  }, atMostMs);
+
+export type Stopped = 'stopped' | 'killed' | 'not running';
+
+/** Asks the gateway of a home to end and waits until it has. What it could not finish continues after the next start. */
+export const stopGateway = async (home: string, options: { readonly drainMs: number; readonly force: boolean }): Promise<Stopped> => {
+  const running = gatewayIn(home);
+  if (running === undefined) {
+    rmSync(join(home, 'gateway.pid'), { force: true });
+    return 'not running';
+  }
+  process.kill(running.pid, 'SIGTERM');
+  if (await untilGone(home, running.pid, options.drainMs + marginMs)) return 'stopped';
+  if (!options.force) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that.`);
+  process.kill(running.pid, 'SIGKILL');
+  await untilGone(home, running.pid, marginMs);
+  return 'killed';
+};
+
+/** Lets the gateway end and come back by itself, in its own terminal or under its service. Answers its number then; undefined when none runs. */
+export const restartGateway = async (home: string, options: { readonly drainMs: number; readonly startMs: number }): Promise<number | undefined> => {
+  const running = gatewayIn(home);
+  if (running === undefined) return undefined;
+  await planRestart(home, running.pid);
+  process.kill(running.pid, 'SIGTERM');
+  const back = await lookFor(() => {
+    const holder = holderOf(home);
+    return holder.type === 'gateway' && holder.sinceMs > running.sinceMs ? holder.pid : undefined;
+  }, options.drainMs + marginMs + options.startMs);
+  if (back === undefined) throw new ConfigError(`The gateway of ${home} has not come back. See hermes logs, and start it with hermes gateway start.`);
+  return back;
+};

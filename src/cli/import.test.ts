@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { ConfigError } from '../core/errors.ts';
+import { writeOriginalHome } from '../portability/original/original-home.test-support.ts';
+import type { ImportLine } from '../portability/import-report.ts';
+import { program } from './main.ts';
+
+let folder = '';
+let home = '';
+let original = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hermes-import-cli-'));
+  home = join(folder, 'home');
+  original = join(folder, 'original');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const hermes = async (...args: readonly string[]): Promise<string> => {
+  let out = '';
+  const write = (text: string): void => void (out += text);
+  await program({ env: { HERMES_HOME: home }, version: 'test', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
+  return out;
+};
+
+const importNow = async (...args: readonly string[]): Promise<readonly ImportLine[]> => (JSON.parse(await hermes('import', 'hermes', original, '--json', ...args)) as { readonly lines: readonly ImportLine[] }).lines;
+const whatOf = (lines: readonly ImportLine[], area: string, fate: string): readonly string[] => lines.filter((line) => line.area === area && line.fate === fate).map(({ what }) => what);
+const textOf = (path: string): Promise<string> => readFile(join(home, path), 'utf8');
+
+/** Every byte of a folder. */
+const printOf = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for (const entry of (await readdir(path, { recursive: true, withFileTypes: true })).toSorted((a, b) => (join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1))) {
+    hash.update(join(entry.parentPath, entry.name));
+    if (entry.isFile()) hash.update(await readFile(join(entry.parentPath, entry.name)));
+  }
+  return hash.digest('hex');
+};
+
+test('a home of the original is taken over with everything in it, is not changed, and nothing is taken twice', async () => {
+  using _home = await writeOriginalHome(original);
+  const before = await printOf(original);
+  const lines = await importNow();
+  assert.equal(await printOf(original), before, 'the original is as it was');
+
+  const config = await textOf('config.yaml');
+  assert.match(config, /default: gpt-5/);
+  assert.match(config, /busy_input_mode: queue/);
+  assert.match(config, /cron:\n {2}timezone: Europe\/Berlin/);
+  assert.match(config, /command: uvx/);
+  assert.doesNotMatch(config, /ABCDEFGH|kanban|skin/);
+  assert.match(await textOf('.env'), /TELEGRAM_BOT_TOKEN=123456:ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/);
+  assert.match(await textOf('.env'), /OPENAI_API_KEY=sk-of-the-original-0123456789/);
+  assert.deepEqual(lines.find(({ what }) => what === 'cron.timezone'), { area: 'config', what: 'cron.timezone', fate: 'changed', why: 'it was timezone' });
+  assert.match(lines.find(({ what }) => what === 'display.skin')?.why ?? '', /unknown key/);
+  assert.deepEqual(lines.find(({ what }) => what === 'kanban'), { area: 'config', what: 'kanban', fate: 'left', why: 'this gateway does not use it' });
+  assert.match(await hermes('config', 'check'), /The configuration is fine/);
+
+  assert.equal(whatOf(lines, 'sessions', 'taken').length, 1);
+  assert.deepEqual(whatOf(lines, 'people', 'taken'), ['Ann (9) on telegram', 'd1 (d1) on discord']);
+  assert.match(await hermes('pairing', 'list'), /telegram +9 +Ann/);
+
+  assert.equal(await textOf('memories/MEMORY.md'), 'likes tea\n§\nlives in Berlin\n');
+  assert.equal(await textOf('memories/USER.md'), 'is called Sam\n');
+  for (const path of ['SOUL.md', 'skills/work/invoices/SKILL.md', 'skills/work/invoices/template.txt', 'hooks/greet/handler.py', 'scripts/check.py']) assert.equal(await textOf(path), await readFile(join(original, path), 'utf8'));
+  assert.ok(!existsSync(join(home, 'kanban.db')) && !existsSync(join(home, 'profiles')));
+  assert.ok(lines.some(({ fate, what, why }) => fate === 'left' && what === 'profiles/helper' && /--agent helper/.test(why ?? '')));
+
+  assert.deepEqual(whatOf(lines, 'cron', 'taken'), ['Morning (aaaaaaaaaaaa)', 'Often (bbbbbbbbbbbb), paused']);
+  assert.deepEqual(lines.filter(({ area, fate }) => area === 'cron' && fate === 'left').map(({ what, why }) => [what.split(' ')[0], (why ?? '').slice(0, 22)]), [['Past', 'its time has passed'], ['Nowhere', 'That cannot be deliver'], ['Done', 'it has had all its run']]);
+  const jobs = JSON.parse(await hermes('cron', 'list', '--json')) as readonly { readonly id: string; readonly schedule: string }[];
+  assert.deepEqual(jobs.map(({ id }) => id).toSorted(), ['aaaaaaaaaaaa', 'bbbbbbbbbbbb']);
+
+  const again = await importNow();
+  assert.deepEqual(again.filter(({ fate }) => fate === 'taken' || fate === 'changed'), []);
+  assert.equal((await textOf('memories/MEMORY.md')).split('§').length, 2);
+});
+
+test('a dry run says the same and leaves no trace', async () => {
+  using _home = await writeOriginalHome(original);
+  const dry = await importNow('--dry-run');
+  assert.ok(!existsSync(home));
+  assert.deepEqual(await importNow(), dry);
+});
+
+test('what is set here stays', async () => {
+  using _home = await writeOriginalHome(original);
+  await mkdir(join(home, 'skills', 'work', 'invoices'), { recursive: true });
+  await writeFile(join(home, 'config.yaml'), '# mine\ndisplay:\n  busy_input_mode: steer\n');
+  await writeFile(join(home, 'skills', 'work', 'invoices', 'SKILL.md'), 'mine');
+  await writeFile(join(home, 'SOUL.md'), 'mine');
+  const lines = await importNow();
+  assert.match(await textOf('config.yaml'), /^# mine\ndisplay:\n {2}busy_input_mode: steer\n/);
+  assert.equal(await textOf('SOUL.md'), 'mine');
+  assert.equal(await textOf('skills/work/invoices/SKILL.md'), 'mine');
+  assert.deepEqual(whatOf(lines, 'skills', 'left'), ['work/invoices']);
+  assert.deepEqual(lines.find(({ what }) => what === 'display.busy_input_mode')?.why, 'it has another value here');
+});
+
+test('memories that have no room are left and named', async () => {
+  using _home = await writeOriginalHome(original);
+  await writeFile(join(original, 'memories', 'MEMORY.md'), ['a'.repeat(1500), 'b'.repeat(1500), 'short'].join('\n§\n'));
+  const lines = await importNow();
+  assert.match(lines.find(({ area, fate }) => area === 'memories' && fate === 'left')?.why ?? '', /no room left/);
+  assert.match(await textOf('memories/MEMORY.md'), /^a+\n§\nshort\n$/);
+});
+
+test('a folder that is no home of the original is refused', async () => {
+  await mkdir(original);
+  await assert.rejects(importNow(), (error) => error instanceof ConfigError && /is not a home of the original/.test(error.message));
+});

@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { adoptSettings } from '../config/adopt-settings.ts';
+import { readTexts, writeTexts } from '../config/config-texts.ts';
+import { evaluate } from '../config/evaluate.ts';
+import type { ConfigTexts } from '../config/evaluate.ts';
+import { prepareHome, resolveHome } from '../config/home.ts';
+import { configFiles } from '../config/load-config.ts';
+import { formatProblem } from '../config/problem.ts';
+import { readConfigFile } from '../config/read-config-file.ts';
+import { writeAtomically } from '../config/write-atomically.ts';
+import { ConfigError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { platforms } from '../platforms/registry.ts';
+import { newImportReport } from '../portability/import-report.ts';
+import type { ImportFate, ImportLine, ImportReport } from '../portability/import-report.ts';
+import { checkOriginalHome, importOriginal } from '../portability/original/import-original.ts';
+import { homeOfAgent } from '../routing/agent-home.ts';
+import { isAgent } from '../routing/select-agent.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { configTargets } from './config-targets.ts';
+import { json, paint } from './environment.ts';
+import type { Terminal } from './environment.ts';
+import { storePath } from './open-home.ts';
+import { sections } from './settings.ts';
+import type { Config } from './settings.ts';
+
+interface ImportFlags {
+  readonly dryRun?: true;
+  readonly agent?: string;
+  readonly json?: true;
+}
+
+const textOf = async (path: string): Promise<string | undefined> => {
+  const file = await readConfigFile(path);
+  return file.kind === 'text' ? file.text : undefined;
+};
+
+/** Their settings in our files; answers the configuration that makes. */
+const adoptConfig = async (terminal: Terminal, to: { readonly home: string; readonly theirs: ConfigTexts; readonly dryRun: boolean; readonly report: ImportReport }): Promise<Config> => {
+  const { home, theirs, report } = to;
+  const input = { home, env: terminal.env, sections, platforms };
+  const read = await readTexts(home);
+  if (!read.ok) throw new ConfigError(`The configuration in ${home} has to be mended first: ${read.problems.map(formatProblem).join('; ')}`);
+  const adoption = adoptSettings(input, read.texts, theirs);
+  for (const setting of adoption.settings) report.add({ area: 'config', ...setting });
+  const { config } = evaluate(input, adoption.texts);
+  if (!config.ok) throw new ConfigError(`The configuration in ${home} has to be mended first: ${config.problems.map(formatProblem).join('; ')}`);
+  if (!to.dryRun) {
+    const kept = join(home, 'backups');
+    const written = await writeTexts(home, { before: read.texts, after: adoption.texts }, async (name, text) => {
+      await mkdir(kept, { recursive: true, mode: 0o700 });
+      await writeAtomically(join(kept, `${name.replace(/^\./, '')}-before-import-${systemClock.now()}`), text);
+    });
+    if (!written.ok) throw new ConfigError(`${written.changed} was changed by somebody else at the same moment; try again.`);
+  }
+  return config as Config;
+};
+
+/** For a look at what would happen, a home without a database is left without one. */
+const withImportStore = async (config: Config, at: { readonly home: string; readonly dryRun: boolean }, work: (store: Store) => Promise<void>): Promise<void> => {
+  const databaseUrl = config.sections.store.database_url;
+  const isApart = at.dryRun && databaseUrl === undefined && !existsSync(storePath(at.home));
+  const folder = isApart ? await mkdtemp(join(tmpdir(), 'hermes-import-')) : undefined;
+  try {
+    const store = await openStore({ databaseUrl, path: storePath(folder ?? at.home), clock: systemClock, log: silentLogger, checkIntegrity: false });
+    await work(store).finally(() => store.close());
+  } finally {
+    if (folder !== undefined) await rm(folder, { recursive: true });
+  }
+};
+
+const titles: readonly (readonly [ImportFate, string])[] = [
+  ['taken', 'Taken'],
+  ['changed', 'Taken, changed'],
+  ['left', 'Left'],
+  ['known', 'Here already'],
+];
+
+const printed = (terminal: Terminal, lines: readonly ImportLine[]): string =>
+  titles
+    .flatMap(([fate, title]) => {
+      const some = lines.filter((line) => line.fate === fate);
+      if (some.length === 0) return [];
+      return [paint(terminal, 'bold', title), ...some.map((line) => `  ${line.area.padEnd(9)} ${line.what}${line.why === undefined || line.why === '' ? '' : paint(terminal, 'dim', ` — ${line.why}`)}`)];
+    })
+    .join('\n');
+
+const finish = (terminal: Terminal, lines: readonly ImportLine[], flags: ImportFlags): void => {
+  if (flags.json === true) {
+    terminal.write(json({ dryRun: flags.dryRun === true, lines }));
+    return;
+  }
+  const end = flags.dryRun === true ? 'Nothing was changed. Without --dry-run it is.' : 'The folder itself was only read. hermes doctor checks what it makes together.';
+  terminal.write(`${lines.length === 0 ? 'There is nothing to take.' : printed(terminal, lines)}\n\n${end}\n`);
+};
+
+const importHermes = async (terminal: Terminal, given: string, flags: ImportFlags): Promise<void> => {
+  const folder = resolve(given);
+  const home = resolveHome(terminal.env);
+  const dryRun = flags.dryRun === true;
+  await checkOriginalHome(folder);
+  if (!dryRun) await prepareHome(home);
+  const report = newImportReport();
+  const paths = configFiles(folder);
+  const isOwn = folder === home || flags.agent !== undefined;
+  const theirs = isOwn ? { config: undefined, env: undefined } : { config: await textOf(paths.config), env: await textOf(paths.env) };
+  if (flags.agent !== undefined) report.add({ area: 'config', fate: 'left', what: 'config.yaml, .env', why: 'an agent has its settings under agents in ours' });
+  const config = await adoptConfig(terminal, { home, theirs, dryRun, report });
+  if (flags.agent !== undefined && !isAgent(config.sections, flags.agent)) throw new ConfigError(`There is no agent ${flags.agent}. hermes agent add ${flags.agent} makes one.`);
+  const { memory, agents } = config.sections;
+  const agentHome = homeOfAgent(home, flags.agent ?? 'main', agents[flags.agent ?? 'main']);
+  const rules = { targets: configTargets(config), options: () => config.sections.cron, isAgent: (id: string) => isAgent(config.sections, id) };
+  await withImportStore(config, { home, dryRun }, (store) =>
+    importOriginal(folder, { store, rules, agent: flags.agent, report, home: agentHome, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
+  );
+  finish(terminal, report.lines, flags);
+};
+
+export const importCommand = (terminal: Terminal): Command => {
+  const command = new Command('import').description('Take over what another gateway has, without changing it').addHelpText('after', '\nExamples:\n  hermes import hermes ~/.hermes-old --dry-run\n  hermes import hermes ~/.hermes-old');
+  command
+    .command('hermes')
+    .description('A home of the original: configuration, conversations, people, jobs, memories, skills, hooks')
+    .argument('<folder>', 'such as ~/.hermes')
+    .option('--agent <id>', 'give conversations, files and jobs to this agent, for a profile of the original')
+    .option('--dry-run', 'only say what would be taken')
+    .option('--json', 'print JSON')
+    .action((folder: string, flags: ImportFlags) => importHermes(terminal, folder, flags));
+  return command;
+};

@@ -1,0 +1,14 @@
+import { keepLastGood } from '../config/last-good.ts';
+import type { Logger } from '../lib/logger.ts';
+import { platforms } from '../platforms/registry.ts';
+import type { Terminal } from './environment.ts';
+import { sections } from './settings.ts';
+
+/** Keeps the configuration that a gateway runs with for a start at which the files are broken. That it cannot be kept ends no gateway. */
+export const keepConfig = async (terminal: Terminal, home: string, log: Logger): Promise<void> => {
+  try {
+    await keepLastGood({ home, env: terminal.env, sections, platforms });
+  } catch (error) {
+    log.warn({ err: error }, 'config.not_kept');
+  }
+};

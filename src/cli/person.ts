@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander';
+import { resolveHome } from '../config/home.ts';
+import { findPersonFiles } from '../portability/person/person-files.ts';
+import type { PersonFiles } from '../portability/person/person-files.ts';
+import { homeOfAgent } from '../routing/agent-home.ts';
+import { agentIds } from '../routing/select-agent.ts';
+import { findPerson } from '../store/person/find-person.ts';
+import type { Person, PersonData } from '../store/person/find-person.ts';
+import type { Store } from '../store/store.ts';
+import type { Terminal } from './environment.ts';
+import type { Config } from './settings.ts';
+
+/** `telegram:7`, `matrix@work:@ann:example.org`: everything behind the first colon is the id. */
+export const readPerson = (text: string): Person => {
+  const [, account, userId] = /^([^:\s]+):(.+)$/s.exec(text.trim()) ?? [];
+  if (account === undefined || userId === undefined) throw new InvalidArgumentError('an account and an id, such as telegram:1001');
+  return { account, userId };
+};
+
+export interface FoundPerson {
+  readonly person: Person;
+  readonly home: string;
+  readonly agentHomes: readonly string[];
+  readonly data: PersonData;
+  readonly files: PersonFiles;
+}
+
+/** Everything that is kept of somebody, in the store and in files. */
+export const lookUpPerson = async (terminal: Terminal, store: Store, at: { readonly config: Config; readonly person: Person }): Promise<FoundPerson> => {
+  const { config, person } = at;
+  const home = resolveHome(terminal.env);
+  const { agents, memory } = config.sections;
+  const agentHomes = agentIds({ agents }).map((id) => homeOfAgent(home, id, agents[id]));
+  const data = await store.read((db) => findPerson(db, person));
+  return { person, home, agentHomes, data, files: await findPersonFiles(person, data, { home, agentHomes, memory }) };
+};

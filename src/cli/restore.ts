@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { prepareHome, resolveHome } from '../config/home.ts';
+import { ConfigError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { partOf } from '../portability/backup-contents.ts';
+import type { Manifest } from '../portability/manifest.ts';
+import { restoreBackup } from '../portability/restore-backup.ts';
+import type { Restored } from '../portability/restore-backup.ts';
+import { unpackBackup } from '../portability/unpack-backup.ts';
+import { schemaVersion } from '../store/migrations.ts';
+import { json, paint } from './environment.ts';
+import type { Terminal } from './environment.ts';
+import { isHomeTaken } from './home-taken.ts';
+
+interface RestoreFlags {
+  readonly into?: string;
+  readonly check?: true;
+  readonly yes?: true;
+  readonly dropOpen?: true;
+  readonly json?: true;
+}
+
+const partsOf = (manifest: Manifest): readonly string[] => [...new Set(manifest.files.map(({ path }) => partOf(path)))].toSorted();
+
+const about = (manifest: Manifest): string => `Made ${manifest.createdAt} by hermes ${manifest.version}: ${manifest.files.length} files, ${manifest.schemaVersion === undefined ? 'no database' : `database with schema ${manifest.schemaVersion}`}${manifest.secrets ? '' : ', no secrets'}.`;
+
+const check = async (terminal: Terminal, file: string, flags: RestoreFlags): Promise<void> => {
+  const manifest = await unpackBackup(file);
+  if (flags.json === true) terminal.write(json({ ok: true, ...manifest }));
+  else terminal.write(`${paint(terminal, 'green', 'The backup is whole.')} ${about(manifest)}\n`);
+};
+
+const openLines = ({ open }: Restored, dropped: boolean): readonly string[] => {
+  if (open === undefined || open.messages + open.deliveries === 0) return [];
+  const what = `${open.messages} unanswered messages and ${open.deliveries} undelivered answers`;
+  if (dropped) return [`${what} of that time were let go of.`];
+  return [`${what} of that time are taken up when the gateway starts. If they were settled after the backup was made, restore again with --drop-open.`];
+};
+
+const printed = (terminal: Terminal, home: string, restored: Restored, flags: RestoreFlags): string => {
+  const { manifest, parts, aside } = restored;
+  const lines = [
+    `${paint(terminal, 'green', `${home} is restored.`)} ${about(manifest)}`,
+    `From the backup: ${parts.join(', ')}`,
+    ...(aside === undefined ? [] : [`What was there before is in ${aside}`]),
+    ...(manifest.schemaVersion !== undefined && manifest.schemaVersion < schemaVersion ? [`The database was brought from schema ${manifest.schemaVersion} to ${schemaVersion}.`] : []),
+    ...(manifest.engine === 'postgres' ? ['The database is not part of it. Restore it on its server: pg_restore --clean --if-exists -d "$DATABASE_URL" hermes.dump'] : []),
+    ...(manifest.secrets ? [] : ['Credentials are not part of it; hermes setup and hermes config set put them into .env.']),
+    ...openLines(restored, flags.dropOpen === true),
+    `Start it with: hermes gateway run${flags.into === undefined ? '' : ` (HERMES_HOME=${home})`}`,
+  ];
+  return `${lines.join('\n')}\n`;
+};
+
+const run = async (terminal: Terminal, given: string, flags: RestoreFlags): Promise<void> => {
+  const file = resolve(given);
+  if (flags.check === true) return check(terminal, file, flags);
+  const home = flags.into === undefined ? resolveHome(terminal.env) : resolve(flags.into);
+  if (isHomeTaken(home)) throw new ConfigError(`A gateway is running in ${home}, or an open terminal chat hosts one. End it first; a backup cannot take the place of what is in use.`);
+  const manifest = await unpackBackup(file);
+  const replaced = partsOf(manifest).filter((part) => existsSync(join(home, part)));
+  if (replaced.length > 0 && flags.yes !== true) throw new ConfigError(`The backup is whole. ${about(manifest)}\nIt would replace these in ${home}, which are kept aside: ${replaced.join(', ')}\nAdd --yes to do it, or --into <folder> for another home.`);
+  await prepareHome(home);
+  const restored = await restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true });
+  if (flags.json === true) terminal.write(json({ home, parts: restored.parts, aside: restored.aside ?? null, open: restored.open ?? null, version: restored.manifest.version, createdAt: restored.manifest.createdAt }));
+  else terminal.write(printed(terminal, home, restored, flags));
+};
+
+export const restoreCommand = (terminal: Terminal): Command =>
+  new Command('restore')
+    .description('Put a backup in the place of what is in the home; no gateway may be running there')
+    .argument('<file>', 'made by hermes backup')
+    .option('--into <home>', 'another home folder, made when it is not there')
+    .option('--check', 'only see whether the backup is whole')
+    .option('--drop-open', 'let go of what was unanswered or undelivered when the backup was made')
+    .option('--yes', 'replace what is there; it is kept aside')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  hermes restore hermes.tar.gz --check\n  hermes restore hermes.tar.gz --yes\n  hermes restore hermes.tar.gz --into /srv/hermes')
+    .action((file: string, flags: RestoreFlags) => run(terminal, file, flags));

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adoptSettings } from './adopt-settings.ts';
+import { samplePlatforms, sampleSections } from './sample-config.ts';
+
+const adopt = (ours: { config?: string; env?: string }, theirs: { config?: string; env?: string }) =>
+  adoptSettings({ env: {}, sections: sampleSections, platforms: samplePlatforms }, { config: ours.config, env: ours.env }, { config: theirs.config, env: theirs.env });
+
+const fates = (adoption: ReturnType<typeof adopt>): Readonly<Record<string, string>> => Object.fromEntries(adoption.settings.map(({ what, fate }) => [what, fate]));
+
+test('settings are taken one by one, and a bad one takes no other with it', () => {
+  const adoption = adopt({}, { config: 'model: { provider: openai, default: gpt, nonsense: 1 }\nplatforms: { telegram: { allowed_users: [7, "*"] } }\n' });
+  assert.deepEqual(fates(adoption), { 'model.provider': 'taken', 'model.default': 'taken', 'model.nonsense': 'left', 'platforms.telegram.allowed_users': 'left' });
+  assert.match(adoption.texts.config ?? '', /^model:\n {2}provider: openai\n {2}default: gpt\n$/);
+});
+
+test('a secret goes to .env, and one that is there stays', () => {
+  const theirs = { config: 'model: { api_key: their-long-key }\n' };
+  const first = adopt({}, theirs);
+  assert.deepEqual(fates(first), { 'model.api_key': 'changed' });
+  assert.equal(first.texts.env, 'MODEL_API_KEY=their-long-key\n');
+  assert.doesNotMatch(first.texts.config ?? '', /their-long-key/);
+  assert.deepEqual(fates(adopt({ env: 'MODEL_API_KEY=their-long-key\n' }, theirs)), { 'model.api_key': 'known' });
+  const other = adopt({ env: 'MODEL_API_KEY=own-long-key\n' }, theirs);
+  assert.deepEqual(fates(other), { 'model.api_key': 'left' });
+  assert.equal(other.texts.env, 'MODEL_API_KEY=own-long-key\n');
+});
+
+test('variables are taken unless they have a value here', () => {
+  const adoption = adopt({ env: 'A=1\nB=2\n' }, { env: 'A=1\nB=3\nC=4\nEMPTY=\nHERMES_HOME=/x\n' });
+  assert.deepEqual(fates(adoption), { A: 'known', B: 'left', C: 'taken' });
+  assert.equal(adoption.texts.env, 'A=1\nB=2\nC=4\n');
+});
+
+test('a file that cannot be read is left as a whole', () => assert.deepEqual(adopt({}, { config: 'model: [' }).settings.map(({ fate }) => fate), ['left']));

@@ -1,0 +1,161 @@
+import { Document } from 'yaml';
+import type { Node } from 'yaml';
+import { editTexts, newProblems, setVariable } from './config-texts.ts';
+import { editYaml } from './edit-yaml.ts';
+import { configFileName, envFileName, evaluate } from './evaluate.ts';
+import type { ConfigInput, ConfigTexts } from './evaluate.ts';
+import { findSetting } from './find-setting.ts';
+import { foreignSections } from './foreign-sections.ts';
+import { migrateText } from './migrate-config.ts';
+import { parseEnvFile } from './parse-env-file.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { formatProblem } from './problem.ts';
+import type { Section } from './section.ts';
+import { childOf, toPlain } from './setting-node.ts';
+import type { MapNode, Plain, SettingNode } from './setting-node.ts';
+
+export interface AdoptedSetting {
+  /** A path of config.yaml or the name of a variable. */
+  readonly what: string;
+  readonly fate: 'taken' | 'changed' | 'left' | 'known';
+  readonly why?: string;
+}
+
+export interface Adoption {
+  readonly texts: ConfigTexts;
+  readonly settings: readonly AdoptedSetting[];
+}
+
+interface Leaf {
+  readonly path: readonly string[];
+  readonly node: SettingNode;
+}
+
+/** Lists are taken whole; so is a mapping without anything in it. */
+function* leavesOf(node: SettingNode, path: readonly string[]): Generator<Leaf> {
+  if (node.kind !== 'map' || (node.entries.size === 0 && path.length > 0)) yield { path, node };
+  else for (const [key, entry] of node.entries) yield* leavesOf(entry.value, [...path, key]);
+}
+
+const nodeAt = (root: SettingNode, path: readonly string[]): SettingNode | undefined => path.reduce<SettingNode | undefined>((node, key) => childOf(node, key), root);
+
+const same = (a: Plain, b: Plain): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+interface Work {
+  readonly input: ConfigInput<readonly Section[]>;
+  texts: ConfigTexts;
+  readonly settings: AdoptedSetting[];
+}
+
+/** What is wrong with a text that was not wrong before, in words; undefined when it may be written. */
+const objection = ({ input, texts }: Work, after: ConfigTexts): string | undefined => {
+  const { serious } = newProblems(evaluate(input, texts).config, evaluate(input, after).config);
+  return serious.length === 0 ? undefined : serious.map(formatProblem).join('; ');
+};
+
+const nameOf = (path: readonly string[]): string => path.join('.');
+
+const edited = ({ input, texts }: Work, leaf: Leaf): ConfigTexts | undefined => {
+  const setting = findSetting(leaf.path, input.sections, input.platforms);
+  if (setting?.secret === true && leaf.node.kind === 'scalar' && leaf.node.value !== null) {
+    const edit = editTexts(texts, { path: leaf.path, setting, value: String(leaf.node.source ?? leaf.node.value) });
+    return edit.ok ? edit.texts : undefined;
+  }
+  const result = editYaml(texts.config ?? '', leaf.path, new Document(toPlain(leaf.node)).contents as Node);
+  return result.ok ? { ...texts, config: result.text } : undefined;
+};
+
+/** Why a key has no place here; undefined when it may have one. */
+const uselessBecause = (path: readonly string[], { input }: Work): string | undefined => {
+  const [first = ''] = path[0] === 'gateway' ? path.slice(1) : path;
+  const isOurs = input.sections.some(({ name }) => name === first) || first === 'platforms' || input.platforms.some(({ name }) => name === first);
+  if (isOurs) return undefined;
+  if (first.startsWith('_') || first.startsWith('x-')) return 'it is for the file’s own use';
+  return foreignSections.includes(first) ? 'this gateway does not use it' : 'this gateway does not know it';
+};
+
+const variablesIn = (text: string | undefined): ReadonlyMap<string, string> => new Map(parseEnvFile(text ?? '', envFileName, () => '').entries.map(({ name, value }) => [name, value]));
+
+/** What .env holds for a secret already. */
+const heldSecret = ({ input, texts }: Work, path: readonly string[]): string | undefined => {
+  const setting = findSetting(path, input.sections, input.platforms);
+  return setting?.secret === true && setting.variable !== undefined ? variablesIn(texts.env).get(setting.variable) : undefined;
+};
+
+const here = (what: string, isSame: boolean): AdoptedSetting => (isSame ? { what, fate: 'known' } : { what, fate: 'left', why: 'it has another value here' });
+
+/** True when nothing more is to be done about it. */
+const adoptLeaf = (work: Work, leaf: Leaf, isLastTry: boolean): boolean => {
+  const what = nameOf(leaf.path);
+  const held = heldSecret(work, leaf.path);
+  if (held !== undefined && leaf.node.kind === 'scalar') {
+    work.settings.push(here(what, held === String(leaf.node.source ?? leaf.node.value)));
+    return true;
+  }
+  const after = edited(work, leaf);
+  const why = after === undefined ? 'it cannot be written into this config.yaml' : objection(work, after);
+  if (why === undefined && after !== undefined) {
+    work.settings.push({ what, fate: 'taken', ...(after.env !== work.texts.env && { fate: 'changed', why: 'it is a secret, so it is in .env now' }) });
+    work.texts = after;
+    return true;
+  }
+  if (isLastTry) work.settings.push({ what, fate: 'left', why: why ?? '' });
+  return isLastTry;
+};
+
+const adoptVariables = (work: Work, text: string): void => {
+  const { entries } = parseEnvFile(text, envFileName, () => '');
+  const own = variablesIn(work.texts.env);
+  for (const { name, value } of new Map(entries.map((entry) => [entry.name, entry])).values()) {
+    if (value === '' || name === 'HERMES_HOME') continue;
+    const mine = own.get(name);
+    if (mine !== undefined) {
+      work.settings.push(here(name, mine === value));
+      continue;
+    }
+    const after = { ...work.texts, env: setVariable(work.texts.env, { name, value }) };
+    const why = objection(work, after);
+    work.settings.push({ what: name, fate: why === undefined ? 'taken' : 'left', ...(why !== undefined && { why }) });
+    if (why === undefined) work.texts = after;
+  }
+};
+
+const adoptTree = (work: Work, root: MapNode): void => {
+  const written = parseYaml(work.texts.config ?? '', configFileName);
+  const own = written.ok ? written.root : undefined;
+  const useless = new Map<string, string>();
+  let waiting: Leaf[] = [];
+  for (const leaf of leavesOf(root, [])) {
+    const why = uselessBecause(leaf.path, work);
+    const mine = own === undefined ? undefined : nodeAt(own, leaf.path);
+    if (why !== undefined) useless.set(nameOf(leaf.path.slice(0, leaf.path[0] === 'gateway' ? 2 : 1)), why);
+    else if (mine === undefined) waiting.push(leaf);
+    else work.settings.push(here(nameOf(leaf.path), same(toPlain(mine), toPlain(leaf.node))));
+  }
+  // Some settings are only right together with others, which may come after them.
+  for (let before = -1; waiting.length !== before; ) {
+    before = waiting.length;
+    waiting = waiting.filter((leaf) => !adoptLeaf(work, leaf, false));
+  }
+  for (const leaf of waiting) adoptLeaf(work, leaf, true);
+  for (const [what, why] of useless) work.settings.push({ what, fate: 'left', why });
+};
+
+/**
+ * Takes settings of another configuration into ours, one by one: what is set here stays, and what would not be accepted from a person is left. Keys that have
+ * moved are taken in their new places. Nothing is written.
+ */
+export const adoptSettings = (input: ConfigInput<readonly Section[]>, ours: ConfigTexts, theirs: ConfigTexts): Adoption => {
+  const work: Work = { input, texts: ours, settings: [] };
+  adoptVariables(work, theirs.env ?? '');
+  const migrated = migrateText(theirs.config ?? '');
+  const parsed = migrated === undefined ? undefined : parseYaml(migrated.text, configFileName);
+  if (parsed?.ok !== true) return { texts: work.texts, settings: [...work.settings, { what: configFileName, fate: 'left', why: 'it is not YAML that can be read' }] };
+  adoptTree(work, parsed.root);
+  const moved = new Map((migrated?.moved ?? []).map(({ from, to }) => [nameOf(to), nameOf(from)]));
+  const settings = work.settings.map((setting): AdoptedSetting => {
+    const from = [...moved].find(([to]) => setting.what === to || setting.what.startsWith(`${to}.`))?.[1];
+    return from === undefined || setting.fate !== 'taken' ? setting : { ...setting, fate: 'changed', why: `it was ${from}` };
+  });
+  return { texts: work.texts, settings };
+};

@@ -1,0 +1,41 @@
+import { editYaml } from './edit-yaml.ts';
+import { configFileName } from './evaluate.ts';
+import { findSetting } from './find-setting.ts';
+import { parseYaml } from './parse-yaml.ts';
+import type { PlatformFacts } from './read-accounts.ts';
+import type { Section } from './section.ts';
+import type { SettingNode } from './setting-node.ts';
+import { soundsSecret } from './variables.ts';
+
+export interface StrippedConfig {
+  readonly text: string;
+  /** The paths that were taken out. */
+  readonly removed: readonly string[];
+}
+
+const isReference = (value: unknown): boolean => typeof value === 'string' && /^\$\{[A-Za-z_]\w*\}$/.test(value);
+
+/** Longest first in each list, so that taking one out moves none of the others. */
+function* leaves(node: SettingNode, path: readonly string[]): Generator<{ readonly path: readonly string[]; readonly value: unknown }> {
+  if (node.kind === 'map') for (const [key, entry] of node.entries) yield* leaves(entry.value, [...path, key]);
+  else if (node.kind === 'list') for (const [index, item] of [...node.items.entries()].toReversed()) yield* leaves(item, [...path, String(index)]);
+  else yield { path, value: node.value };
+}
+
+/** The text of config.yaml without secrets; those that stand in a variable are named there and stay. Undefined when it cannot be read. */
+export const stripSecrets = (text: string, known: { readonly sections: readonly Section[]; readonly platforms: readonly PlatformFacts[] }): StrippedConfig | undefined => {
+  const parsed = parseYaml(text, configFileName);
+  if (!parsed.ok) return undefined;
+  const isSecret = (path: readonly string[]): boolean =>
+    path.some((key, depth) => soundsSecret(key.replaceAll(/([a-z])([A-Z])/g, '$1_$2')) || findSetting(path.slice(0, depth + 1), known.sections, known.platforms)?.secret === true);
+  let stripped = text;
+  const removed: string[] = [];
+  for (const { path, value } of leaves(parsed.root, [])) {
+    if (value === null || value === '' || isReference(value) || !isSecret(path)) continue;
+    const edited = editYaml(stripped, path, undefined);
+    if (!edited.ok) return undefined;
+    stripped = edited.text;
+    removed.push(path.join('.'));
+  }
+  return { text: stripped, removed };
+};

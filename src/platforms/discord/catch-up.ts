@@ -1,0 +1,85 @@
+import { PlatformError } from '../../core/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { DiscordApi } from './api.ts';
+import { isNewer, list, readMember, record, snowflake, snowflakeAt, snowflakeTimeMs } from './wire.ts';
+import type { Json } from './wire.ts';
+
+export interface CatchingUp {
+  readonly api: DiscordApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly catchUpHours: number;
+}
+
+const pageSize = 100;
+
+/** Messages of different channels are numbered by different machines, whose clocks differ a little. */
+const overlapMs = 10_000;
+
+const hourMs = 3600 * 1000;
+
+/** Where to begin to ask for what was missed; undefined when nothing can have been missed. */
+export const gapStart = ({ clock, log, catchUpHours }: Pick<CatchingUp, 'clock' | 'log' | 'catchUpHours'>, after: string | undefined): string | undefined => {
+  if (after === undefined || catchUpHours === 0) return undefined;
+  const earliestMs = clock.now() - catchUpHours * hourMs;
+  const missedMs = snowflakeTimeMs(after);
+  if (missedMs < earliestMs) log.info({ since: new Date(missedMs).toISOString(), hours: catchUpHours }, 'discord.catch_up.shortened');
+  return snowflakeAt(Math.max(missedMs - overlapMs, earliestMs));
+};
+
+/** Only here a limit is waited out: the connection lives on meanwhile, and giving up would begin everything anew. */
+const patiently = async (catching: CatchingUp, call: Parameters<DiscordApi['call']>[0], signal: AbortSignal): Promise<unknown> => {
+  for (;;) {
+    try {
+      return await catching.api.call(call, signal);
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.code !== 'rate_limited') throw error;
+      await catching.clock.sleep(error.facts.retryAfterMs ?? 1000, signal);
+    }
+  }
+};
+
+const isUnreadable = (error: unknown): error is PlatformError =>
+  error instanceof PlatformError && (error.code === 'forbidden' || error.code === 'chat_gone' || error.code === 'not_found' || error.code === 'rejected' || error.code === 'unsupported');
+
+/** The history does not say which roles people have; undefined when nobody says. */
+export const rolesOf = async (catching: CatchingUp, ids: { readonly guild: string; readonly user: string }, signal: AbortSignal): Promise<readonly string[] | undefined> => {
+  try {
+    return readMember(await patiently(catching, { method: 'GET', route: '/guilds/{guild}/members/{user}', ids }, signal)).roles;
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
+};
+
+/** Hands on every message of a channel behind `after`, oldest first, as the gateway would have told it. A channel that may not be read is passed over. */
+export const catchUp = async (
+  catching: CatchingUp,
+  channel: { readonly id: string; readonly guildId?: string | undefined; readonly after: string },
+  take: (message: Json) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> => {
+  let after = channel.after;
+  let count = 0;
+  try {
+    for (;;) {
+      const page = list(await patiently(catching, { method: 'GET', route: '/channels/{channel}/messages', ids: { channel: channel.id }, query: { after, limit: String(pageSize) } }, signal));
+      const messages = page.flatMap((item) => {
+        const raw = record(item);
+        const id = snowflake(raw?.['id']);
+        return raw === undefined || id === undefined ? [] : [{ raw, id }];
+      });
+      for (const { raw, id } of messages.toSorted((a, b) => (isNewer(a.id, b.id) ? 1 : -1))) {
+        await take({ ...raw, ...(channel.guildId !== undefined && { guild_id: channel.guildId }) });
+        after = id;
+        count += 1;
+      }
+      if (page.length < pageSize) break;
+    }
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    catching.log.info({ channel: channel.id, reason: error.message }, 'discord.catch_up.unreadable');
+  }
+  if (count > 0) catching.log.info({ channel: channel.id, messages: count }, 'discord.catch_up.done');
+};

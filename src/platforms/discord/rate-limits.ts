@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** A limit that is in force, and whom it covers. */
+export interface Limited {
+  readonly retryAfterMs: number;
+  readonly scope: 'chat' | 'account';
+}
+
+/** What Discord has told about its limits, so that a call which it would refuse is not even made. */
+export interface RateLimits {
+  /** Undefined when the call may be made. */
+  check(route: string, major: string): Limited | undefined;
+  /** Learns from the headers of an answer. */
+  learn(route: string, major: string, headers: IncomingHttpHeaders): void;
+  /** Everything has to wait. */
+  close(forMs: number): void;
+}
+
+/** How many buckets are remembered before those that are open again are dropped. */
+const mostBuckets = 2000;
+
+const header = (headers: IncomingHttpHeaders, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/**
+ * Routes share buckets, and Discord names a bucket in its answers; within one, each channel or server counts for itself.
+ * https://discord.com/developers/docs/topics/rate-limits
+ */
+export const newRateLimits = (now: () => number): RateLimits => {
+  const buckets = new Map<string, string>();
+  const closedUntil = new Map<string, number>();
+  let allClosedUntil = 0;
+  const prune = (): void => {
+    if (closedUntil.size < mostBuckets) return;
+    for (const [key, untilMs] of closedUntil) if (untilMs <= now()) closedUntil.delete(key);
+  };
+  const keyOf = (route: string, major: string): string => `${buckets.get(route) ?? route}:${major}`;
+  return {
+    check(route, major) {
+      if (allClosedUntil > now()) return { retryAfterMs: allClosedUntil - now(), scope: 'account' };
+      const untilMs = closedUntil.get(keyOf(route, major)) ?? 0;
+      return untilMs > now() ? { retryAfterMs: untilMs - now(), scope: 'chat' } : undefined;
+    },
+    learn(route, major, headers) {
+      const bucket = header(headers, 'x-ratelimit-bucket');
+      if (bucket !== undefined) buckets.set(route, bucket);
+      const resetSeconds = Number(header(headers, 'x-ratelimit-reset-after'));
+      if (header(headers, 'x-ratelimit-remaining') !== '0' || !Number.isFinite(resetSeconds)) return;
+      prune();
+      closedUntil.set(keyOf(route, major), now() + Math.ceil(resetSeconds * 1000));
+    },
+    close(forMs) {
+      allClosedUntil = Math.max(allClosedUntil, now() + forMs);
+    },
+  };
+};

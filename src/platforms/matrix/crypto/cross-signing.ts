@@ -1,0 +1,47 @@
+import { PlatformError } from '../../../core/errors.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { MatrixError } from '../errors.ts';
+import { record } from '../wire.ts';
+import type { Json } from '../wire.ts';
+import { makeCalls, readRequest } from './requests.ts';
+import type { Calling, KeyRequest } from './requests.ts';
+
+interface Identity {
+  readonly userId: string;
+  readonly password: string | undefined;
+  readonly log: Logger;
+}
+
+/** The keys by which others know that the device is the account's. Undefined when there are some already, here or elsewhere. */
+const prepare = (calling: Calling, userId: string): Promise<{ readonly keys: Json; readonly before: KeyRequest | undefined; readonly after: KeyRequest | undefined } | undefined> =>
+  calling.machine.change(async ({ olm, library }) => {
+    if ((await olm.getIdentity(new library.UserId(userId))) !== undefined) return undefined;
+    const { uploadKeysRequest: upload, uploadSigningKeysRequest: signing, uploadSignaturesRequest: signatures } = await olm.bootstrapCrossSigning(false);
+    const before = upload === undefined || upload === null ? undefined : readRequest(library, upload as Parameters<typeof readRequest>[1]);
+    return { keys: record(JSON.parse(signing.body)) ?? {}, before, after: readRequest(library, signatures) };
+  });
+
+const uploadKeys = async ({ api }: Calling, keys: Json, { userId, password }: Identity, signal: AbortSignal): Promise<void> => {
+  const post = (json: Json): Promise<Json> => api.http.call({ what: 'signing keys', method: 'POST', path: '/_matrix/client/v3/keys/device_signing/upload', json }, signal);
+  try {
+    await post(keys);
+  } catch (error) {
+    // Some homeservers want the password for that, and answer with a session in which to give it.
+    if (!(error instanceof MatrixError) || error.refusal.session === undefined || password === undefined) throw error;
+    await post({ ...keys, auth: { type: 'm.login.password', session: error.refusal.session, identifier: { type: 'm.id.user', user: userId }, password } });
+  }
+};
+
+/** Gives the account an identity that people can verify, unless it has one. Without it everything else works. */
+export const signOurselves = async (calling: Calling, identity: Identity, signal: AbortSignal): Promise<void> => {
+  const made = await prepare(calling, identity.userId);
+  if (made === undefined) return;
+  try {
+    await makeCalls(calling, made.before === undefined ? [] : [made.before], signal);
+    await uploadKeys(calling, made.keys, identity, signal);
+    await makeCalls(calling, made.after === undefined ? [] : [made.after], signal);
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.code === 'unavailable' || error.code === 'aborted') throw error;
+    identity.log.info({ err: error }, 'matrix.identity_not_made');
+  }
+};

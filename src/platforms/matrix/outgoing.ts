@@ -1,0 +1,60 @@
+import { PlatformError } from '../../core/errors.ts';
+import type { MatrixApi, SendEvent } from './api.ts';
+import type { Crypto } from './crypto/crypto.ts';
+import type { MatrixOptions } from './options.ts';
+import { unknownRoom } from './rooms.ts';
+import type { Rooms } from './rooms.ts';
+
+export interface Outgoing {
+  /** Whether what is written into the room has to be encrypted. Rejects when that cannot be found out. */
+  isEncrypted(roomId: string, signal: AbortSignal): Promise<boolean>;
+  /** The only way into a room: encrypts what has to be, or refuses. */
+  post(event: SendEvent, signal: AbortSignal): Promise<string>;
+  /** While it follows the stream, it hears of a room that becomes encrypted; otherwise it asks before each message. */
+  following: boolean;
+}
+
+export interface OutgoingParts {
+  readonly api: MatrixApi;
+  readonly rooms: Rooms;
+  readonly options: MatrixOptions;
+  /** Undefined when the account cannot encrypt. */
+  readonly crypto: (signal: AbortSignal) => Promise<Crypto | undefined>;
+}
+
+/**
+ * Nothing goes into an encrypted room in the clear. That a room is encrypted is remembered for good; that it is not, the homeserver
+ * has to say before the first message. An answer that does not come is no permission.
+ */
+export const newOutgoing = ({ api, rooms, options, crypto }: OutgoingParts): Outgoing => {
+  const asked = new Set<string>();
+
+  const isEncrypted = async (roomId: string, signal: AbortSignal): Promise<boolean> => {
+    const facts = await rooms.facts(roomId);
+    if (facts?.encrypted === true) return true;
+    if (outgoing.following && asked.has(roomId)) return false;
+    const settings = await api.state(roomId, 'm.room.encryption', signal);
+    if (settings === undefined) {
+      asked.add(roomId);
+      return false;
+    }
+    await rooms.save(roomId, { ...(facts ?? unknownRoom), encrypted: true });
+    return true;
+  };
+
+  const outgoing: Outgoing = {
+    following: false,
+    isEncrypted,
+    async post(event, signal) {
+      if (!(await isEncrypted(event.roomId, signal))) {
+        if (options.encryption === 'required') throw new PlatformError('unsupported', 'the room is not encrypted, and `encryption: required` forbids to write there');
+        return api.send(event, signal);
+      }
+      const sealing = await crypto(signal);
+      if (sealing === undefined) throw new PlatformError('unsupported', 'the room is encrypted, and this account cannot encrypt (`encryption: off`, or a token without a device)');
+      const content = await sealing.encrypt(event.roomId, { type: event.type, content: event.content }, signal);
+      return api.send({ ...event, type: 'm.room.encrypted', content }, signal);
+    },
+  };
+  return outgoing;
+};

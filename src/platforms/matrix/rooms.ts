@@ -1,0 +1,110 @@
+import type { AccountData } from '../contract.ts';
+import { integer, list, readState, record, text, texts } from './wire.ts';
+import type { Json, StateEvent } from './wire.ts';
+
+/** What the gateway remembers about a room, because the homeserver tells it only once. */
+export interface RoomFacts {
+  /** Never becomes false again: no server can talk us out of it. */
+  readonly encrypted: boolean;
+  readonly isSpace: boolean;
+  readonly name?: string;
+  readonly alias?: string;
+  readonly topic?: string;
+  /** Joined and invited, ourselves among them; unknown for some homeservers. */
+  readonly members?: number;
+  /** Who stands for a room without a name. */
+  readonly heroes: readonly string[];
+}
+
+export const unknownRoom: RoomFacts = { encrypted: false, isSpace: false, heroes: [] };
+
+const roomPrefix = 'room:';
+const directKey = 'direct';
+
+const readFacts = (value: string): RoomFacts => ({ ...unknownRoom, ...(JSON.parse(value) as Partial<RoomFacts>) });
+
+const withOptional = <Key extends 'name' | 'alias' | 'topic'>(facts: RoomFacts, key: Key, value: string | undefined): RoomFacts => {
+  const { [key]: _before, ...rest } = facts;
+  return value === undefined || value.trim() === '' ? (rest as RoomFacts) : { ...facts, [key]: value };
+};
+
+const applyState = (facts: RoomFacts, { type, stateKey, content }: StateEvent): RoomFacts => {
+  if (stateKey !== '') return facts;
+  switch (type) {
+    case 'm.room.encryption':
+      return { ...facts, encrypted: true };
+    case 'm.room.create':
+      return { ...facts, isSpace: text(content['type']) === 'm.space' };
+    case 'm.room.name':
+      return withOptional(facts, 'name', text(content['name']));
+    case 'm.room.canonical_alias':
+      return withOptional(facts, 'alias', text(content['alias']));
+    case 'm.room.topic':
+      return withOptional(facts, 'topic', text(content['topic']));
+    default:
+      return facts;
+  }
+};
+
+const applySummary = (facts: RoomFacts, summary: Json | undefined): RoomFacts => {
+  const [joined, invited] = [integer(summary?.['m.joined_member_count']), integer(summary?.['m.invited_member_count'])];
+  const heroes = texts(summary?.['m.heroes']);
+  return { ...facts, ...(joined !== undefined && { members: joined + (invited ?? 0) }), ...(heroes.length > 0 && { heroes }) };
+};
+
+/** The facts after what a sync says about a joined room. */
+export const applySync = (facts: RoomFacts, room: Json): RoomFacts => {
+  const events = [...list(record(room['state'])?.['events']), ...list(record(room['timeline'])?.['events'])];
+  const states = events.map(readState).filter((state) => state !== undefined);
+  return applySummary(states.reduce(applyState, facts), record(room['summary']));
+};
+
+/** What people call a room. */
+export const roomName = (facts: RoomFacts): string | undefined => facts.name ?? facts.alias ?? (facts.heroes.length > 0 ? facts.heroes.join(', ') : undefined);
+
+export interface Rooms {
+  /** What is remembered, also by another process. */
+  facts(roomId: string): Promise<RoomFacts | undefined>;
+  /** Durable when it resolves. */
+  save(roomId: string, facts: RoomFacts): Promise<void>;
+  /** Rooms that our account data calls direct chats. */
+  direct(): Promise<ReadonlySet<string>>;
+  /** The same as our account data has it: rooms by person. */
+  directContent(): Promise<Json>;
+  saveDirect(content: Json): Promise<void>;
+  all(): Promise<readonly { readonly id: string; readonly facts: RoomFacts }[]>;
+}
+
+const roomsOf = (content: Json): ReadonlySet<string> => new Set(Object.values(content).flatMap(texts));
+
+export const newRooms = (data: AccountData): Rooms => {
+  const known = new Map<string, RoomFacts>();
+  let direct: Json | undefined;
+  const directContent = async (): Promise<Json> => {
+    const stored = direct === undefined ? await data.get(directKey) : undefined;
+    return (direct ??= stored === undefined ? {} : (record(JSON.parse(stored)) ?? {}));
+  };
+  return {
+    async facts(roomId) {
+      const cached = known.get(roomId);
+      if (cached !== undefined) return cached;
+      const stored = await data.get(roomPrefix + roomId);
+      if (stored !== undefined) known.set(roomId, readFacts(stored));
+      return known.get(roomId);
+    },
+    async save(roomId, facts) {
+      const value = JSON.stringify(facts);
+      const before = known.get(roomId);
+      if (before !== undefined && JSON.stringify(before) === value) return;
+      await data.set(roomPrefix + roomId, value);
+      known.set(roomId, facts);
+    },
+    direct: async () => roomsOf(await directContent()),
+    directContent,
+    async saveDirect(content) {
+      await data.set(directKey, JSON.stringify(content));
+      direct = content;
+    },
+    all: async () => (await data.list(roomPrefix)).map(({ key, value }) => ({ id: key.slice(roomPrefix.length), facts: readFacts(value) })),
+  };
+};

@@ -1,0 +1,111 @@
+import type { Stats } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface FoundFile {
+  /** Relative to the home, with forward slashes. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly mode: number;
+  readonly mtimeMs: number;
+}
+
+export interface ContentRules {
+  /** Credentials in files: `.env` and logins. */
+  readonly secrets: boolean;
+  /** Newest files that people sent, up to so much; 0 for none. */
+  readonly mediaBytes: number;
+  readonly workspace: boolean;
+}
+
+export interface Contents {
+  readonly files: readonly FoundFile[];
+  /** What is not in it, in words. */
+  readonly leftOut: readonly string[];
+}
+
+/** What a running gateway makes anew, what is copied in another way, and what are backups themselves. */
+const passing = new Set(['backups', 'cache', 'logs', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.pid', 'gateway.sock']);
+const secret = new Set(['.env', 'mcp-tokens', 'auth.json', 'secrets']);
+
+/** A part of the home that is taken or left as one; each agent's folder has parts of its own. */
+export const partOf = (path: string): string => {
+  const [first = '', second, third] = path.split('/');
+  return first === 'profiles' && second !== undefined && third !== undefined ? `${first}/${second}/${third}` : first;
+};
+
+const nameOf = (part: string): string => part.split('/').at(-1) ?? part;
+
+const isUnfinished = (name: string): boolean => name.endsWith('.tmp') || name.startsWith('.partial-') || name.startsWith('.restore-');
+
+interface Walk {
+  readonly home: string;
+  readonly rules: ContentRules;
+  readonly files: FoundFile[];
+  readonly media: FoundFile[];
+  readonly leftOut: Set<string>;
+}
+
+const facts = async (path: string): Promise<Stats | undefined> => {
+  try {
+    return await stat(path);
+  } catch (error) {
+    // Gone since it was listed, or a link to nowhere.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+/** Why a part is not taken; undefined when it is. The empty text: nobody misses it. */
+const reasonAgainst = (part: string, rules: ContentRules): string | undefined => {
+  const name = nameOf(part);
+  if (passing.has(name) || isUnfinished(name)) return '';
+  if (secret.has(name) && !rules.secrets) return `${part} (holds secrets)`;
+  if (name === 'workspace' && !rules.workspace) return `${part}/ (where the agent works; --workspace takes it along)`;
+  if (name === 'state.db' || name.startsWith('state.db-')) return `${part} (belongs to the original)`;
+  return undefined;
+};
+
+const visit = async (walk: Walk, folder: string): Promise<void> => {
+  const entries = await readdir(join(walk.home, folder), { withFileTypes: true });
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    const isPart = partOf(path) === path && path !== 'profiles';
+    const reason = isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) ? '' : undefined;
+    if (reason !== undefined) {
+      if (reason !== '') walk.leftOut.add(reason);
+      continue;
+    }
+    if (entry.isDirectory()) {
+      await visit(walk, path);
+      continue;
+    }
+    const found = entry.isFile() || entry.isSymbolicLink() ? await facts(join(walk.home, path)) : undefined;
+    if (found?.isFile() === true) (nameOf(partOf(path)) === 'media' ? walk.media : walk.files).push({ path, sizeBytes: found.size, mode: found.mode & 0o777, mtimeMs: found.mtimeMs });
+    else if (found?.isDirectory() === true) walk.leftOut.add(`${path} (a link to a folder elsewhere)`);
+  }
+};
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / (1024 * 1024))} MB`;
+
+/** The newest files that fit. */
+const chooseMedia = ({ media, rules, leftOut }: Walk): readonly FoundFile[] => {
+  let room = rules.mediaBytes;
+  const taken: FoundFile[] = [];
+  const left: FoundFile[] = [];
+  for (const file of media.toSorted((a, b) => b.mtimeMs - a.mtimeMs)) {
+    const fits = file.sizeBytes <= room;
+    if (fits) room -= file.sizeBytes;
+    (fits ? taken : left).push(file);
+  }
+  if (left.length > 0) leftOut.add(`${left.length} of ${media.length} files in media/ (${megabytes(left.reduce((sum, file) => sum + file.sizeBytes, 0))}; --media-mb says how much is taken along)`);
+  return taken;
+};
+
+/** What of a home belongs into a backup, beside the database. */
+export const backupContents = async (home: string, rules: ContentRules): Promise<Contents> => {
+  const walk: Walk = { home, rules, files: [], media: [], leftOut: new Set() };
+  await visit(walk, '');
+  const files = [...walk.files, ...chooseMedia(walk)];
+  return { files, leftOut: [...walk.leftOut] };
+};

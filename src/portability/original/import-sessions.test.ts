@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { eachStore } from '../../../test/support/stores.ts';
+import { searchMessages } from '../../store/search.ts';
+import { boundSession, findSession, setTitle, createSession } from '../../store/sessions.ts';
+import { pageOfMessages } from '../../store/transcripts.ts';
+import { newImportReport } from '../import-report.ts';
+import { tryOut } from '../try-out.ts';
+import { importSessions } from './import-sessions.ts';
+import { startedAt, writeOriginalHome } from './original-home.test-support.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hermes-original-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+eachStore((_engine, open) => {
+  test('conversations come with their messages, tools, times, titles and places, and what was taken back stays so', async () => {
+    using _home = await writeOriginalHome(folder);
+    const { store } = await open();
+    const report = newImportReport();
+    await importSessions(folder, { attempt: (work) => store.write(work), report });
+    const trip = await store.read((db) => findSession(db, '20260501_080000_aaaaaaaa'));
+    assert.equal(trip?.title, 'Trip');
+    assert.deepEqual([trip?.agent, trip?.account, trip?.chatType, trip?.userId, trip?.model, trip?.messageCount], ['main', 'telegram', 'dm', '7', 'gpt-5', 6]);
+    assert.deepEqual([trip?.createdAtMs, trip?.activeAtMs, trip?.endedAtMs], [startedAt * 1000, (startedAt + 3600) * 1000, null]);
+    assert.deepEqual([trip?.usage.inputTokens, trip?.usage.cost], [120, { usd: 0.5, status: 'estimated' }]);
+    const rows = await store.read((db) => pageOfMessages(db, '20260501_080000_aaaaaaaa', { afterId: 0, limit: 100, activeOnly: false }));
+    assert.deepEqual(rows.map(({ message, active, archived }) => [message.role, message.content, active, archived]), [
+      ['user', 'an old question', false, true],
+      ['user', 'a mistake', false, false],
+      ['user', 'what time is it?', true, false],
+      ['assistant', '', true, false],
+      ['tool', 'noon', true, false],
+      ['assistant', 'It is noon.', true, false],
+    ]);
+    assert.equal(rows[2]?.createdAtMs, startedAt * 1000 + 61_500);
+    assert.deepEqual(rows[3]?.message, { role: 'assistant', content: '', toolCalls: [{ id: 'call_1', name: 'terminal', arguments: '{"command":"date"}' }], reasoning: 'I look', finishReason: 'tool_calls' });
+    assert.deepEqual(rows[4]?.message, { role: 'tool', content: 'noon', toolCallId: 'call_1', toolName: 'terminal' });
+    const place = await store.read((db) => boundSession(db, 'agent:main:telegram:dm:7'));
+    assert.deepEqual([place?.sessionId, place?.target], ['20260501_080000_aaaaaaaa', { account: 'telegram', chatId: '7', chatType: 'dm' }]);
+    const before = await store.read((db) => findSession(db, '20260401_080000_bbbbbbbb'));
+    assert.deepEqual([before?.endReason, before?.endedAtMs], ['new', (startedAt - 50) * 1000]);
+    const group = await store.read((db) => findSession(db, '20260502_080000_cccccccc'));
+    assert.deepEqual([group?.agent, group?.chatType, group?.userId], ['coder', 'group', '8']);
+    const typed = await store.read((db) => findSession(db, '20260503_080000_dddddd'));
+    assert.deepEqual([typed?.account, typed?.userId], ['local', 'owner']);
+    assert.deepEqual((await searchMessages(store, { text: 'noon', limit: 5 })).map((hit) => hit.snippet.includes('noon')), [true]);
+    assert.deepEqual((await searchMessages(store, { text: 'old question', limit: 5 })).length, 1, 'what was summarised is found');
+    assert.deepEqual((await searchMessages(store, { text: 'mistake', limit: 5 })).length, 0, 'what was taken back is not');
+    assert.deepEqual(report.lines.map(({ fate, what }) => `${fate}: ${what}`), ['taken: 4 conversations with 9 messages; 2 of them go on where they were', 'left: 1 rows that are no messages']);
+  });
+
+  test('a second run takes nothing twice, and what is here is not touched', async () => {
+    using _home = await writeOriginalHome(folder);
+    const { store } = await open();
+    await store.write(async (tx) => {
+      await createSession(tx, { id: 'mine', agent: 'main', account: 'telegram', chatType: 'dm', userId: '7' });
+      await setTitle(tx, 'mine', 'Trip');
+    });
+    const first = newImportReport();
+    await importSessions(folder, { attempt: (work) => store.write(work), report: first });
+    assert.match(first.lines.find(({ fate }) => fate === 'changed')?.what ?? '', /is called "Trip #2"/);
+    const second = newImportReport();
+    await importSessions(folder, { attempt: (work) => store.write(work), report: second });
+    assert.deepEqual(second.lines, [{ area: 'sessions', fate: 'known', what: '4 conversations' }]);
+    assert.equal((await store.read((db) => findSession(db, 'mine')))?.title, 'Trip');
+  });
+
+  test('trying it out changes nothing', async () => {
+    using _home = await writeOriginalHome(folder);
+    const { store } = await open();
+    const report = newImportReport();
+    await importSessions(folder, { attempt: (work) => tryOut(store, work), report });
+    assert.match(report.lines[0]?.what ?? '', /4 conversations with 9 messages/);
+    assert.equal(await store.read((db) => findSession(db, '20260501_080000_aaaaaaaa')), undefined);
+  });
+
+  test('an early version without places in its database is read with the index file beside it', async () => {
+    using _home = await writeOriginalHome(folder, 'early');
+    const { store } = await open();
+    await importSessions(folder, { attempt: (work) => store.write(work), report: newImportReport() });
+    const place = await store.read((db) => boundSession(db, 'agent:main:telegram:dm:7'));
+    assert.deepEqual([place?.sessionId, place?.target.chatId], ['20260101_000000_eeeeeeee', '7']);
+  });
+});

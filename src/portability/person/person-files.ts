@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { memoryFileFor } from '../../agent/memory/places.ts';
+import type { MemoryOptions } from '../../agent/memory/options.ts';
+import { resultsFolder } from '../../agent/tools/spill-result.ts';
+import { sessionMedia } from '../../sessions/attachments.ts';
+import { eraseMediaNotes } from '../../store/person/erase-person.ts';
+import type { Person, PersonData } from '../../store/person/find-person.ts';
+import type { Store } from '../../store/store.ts';
+import { isThere } from '../copy-folder.ts';
+
+export interface PersonPlaces {
+  readonly home: string;
+  /** Folders of all agents. */
+  readonly agentHomes: readonly string[];
+  readonly memory: MemoryOptions;
+}
+
+export interface PersonFiles {
+  /** Files that they sent, below the home. */
+  readonly media: readonly string[];
+  /** What agents have noted about them alone. */
+  readonly memories: readonly string[];
+  /** Folders and files that only the gateway has a use for: long results, output of processes. */
+  readonly traces: readonly string[];
+}
+
+const filesBelow = async (folder: string): Promise<readonly string[]> => {
+  if (!(await isThere(folder))) return [];
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+};
+
+/** The profile of one person, and copies that were made of it. */
+const memoriesOf = async (person: Person, { agentHomes, memory }: PersonPlaces): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (const home of agentHomes) {
+    const file = memoryFileFor({ home, options: { ...memory, user_profile_enabled: true, user_profile_per_person: true } }, 'user', person);
+    if (file === undefined || !(await isThere(dirname(file.path)))) continue;
+    const name = basename(file.path);
+    const names = (await readdir(dirname(file.path))).filter((each) => each === name || each.startsWith(`${name}.bak.`));
+    found.push(...names.map((each) => join(dirname(file.path), each)));
+  }
+  return found;
+};
+
+/** Every file that is kept for somebody alone. */
+export const findPersonFiles = async (person: Person, data: PersonData, places: PersonPlaces): Promise<PersonFiles> => {
+  const { home } = places;
+  const folders = await Promise.all(data.sessionIds.map((id) => filesBelow(join(home, 'media', sessionMedia(id)))));
+  const shared = data.shared.flatMap(({ attachments }) => attachments.map(({ path }) => join(home, 'media', path)));
+  const traces = [...data.sessionIds.map((id) => resultsFolder(home, id)), ...data.processIds.flatMap((id) => [join(home, 'processes', `${id}.log`), join(home, 'processes', `${id}.exit`)])];
+  const there = await Promise.all([...shared, ...traces].map(async (path) => ((await isThere(path)) ? [path] : [])));
+  const present = new Set(there.flat());
+  return { media: [...new Set([...folders.flat(), ...shared.filter((path) => present.has(path))])], memories: await memoriesOf(person, places), traces: traces.filter((path) => present.has(path)) };
+};
+
+/** Removes them, and what was noted about what the files say or show. */
+export const erasePersonFiles = async (store: Store, files: PersonFiles): Promise<void> => {
+  for (const path of files.media) {
+    const bytes = await readFile(path);
+    const hash = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
+    await store.write((tx) => eraseMediaNotes(tx, { ofBytes: hash(bytes), ofBase64: hash(bytes.toString('base64')) }));
+    await rm(path, { force: true });
+  }
+  for (const path of [...files.memories, ...files.traces]) await rm(path, { recursive: true, force: true });
+};

@@ -1,0 +1,65 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { damageOf, openUnchanged, sqliteVersion } from './inspect.ts';
+import { sqliteError } from './sqlite-dialect.ts';
+import { damaged, openForReading } from './sqlite-file.ts';
+
+export interface CopyOptions {
+  onProgress?(done: number, total: number): void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One megabyte of usual pages: whoever else works on the file never waits for more than that. */
+const pagesPerStep = 256;
+
+/**
+ * Copies a database as it is at this moment into a new file for its owner alone, while others may write to it. Answers the version of its schema.
+ * The transaction keeps the moment: without it every write of another process would make the copy begin anew.
+ */
+export const copyDatabase = async (from: string, to: string, options: CopyOptions = {}): Promise<number> => {
+  const source = openForReading(from);
+  try {
+    source.exec('begin');
+    const version = sqliteVersion(source);
+    closeSync(openSync(to, 'wx', 0o600));
+    const progress = ({ totalPages, remainingPages }: { readonly totalPages: number; readonly remainingPages: number }): void => {
+      options.signal?.throwIfAborted();
+      options.onProgress?.(totalPages - remainingPages, totalPages);
+    };
+    await backup(source, to, { rate: pagesPerStep, progress });
+    chmodSync(to, 0o600);
+    return version;
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error;
+    throw sqliteError(error);
+  } finally {
+    source.close();
+  }
+};
+
+/** Reads a copy from end to end. Throws a `StoreError` when it is damaged, or not of this version. */
+export const checkCopy = (path: string, version: number): void => {
+  const db = openUnchanged(path);
+  try {
+    const damage = sqliteVersion(db) === version ? damageOf(db) : 'it is not what was copied';
+    if (damage !== undefined) throw damaged(path, damage);
+  } catch (error) {
+    throw sqliteError(error);
+  } finally {
+    db.close();
+  }
+};
+
+/** Takes out of a copy what accounts keep for themselves, logins among it, and leaves no trace in free pages. Accounts in `except` keep theirs. */
+export const forgetAccountValues = (path: string, except: readonly string[]): void => {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec('pragma journal_mode = delete');
+    db.prepare(`delete from account_values where account not in (${except.map(() => '?').join(', ')})`).run(...except);
+    db.exec('vacuum');
+  } catch (error) {
+    throw sqliteError(error);
+  } finally {
+    db.close();
+  }
+};

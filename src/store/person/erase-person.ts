@@ -1,0 +1,133 @@
+import { sql } from 'kysely';
+import { messageSizeBytes } from '../../core/transcript.ts';
+import { outLane, requestStop, turnLane } from '../lanes.ts';
+import type { Tables } from '../schema.ts';
+import { unindexMessages } from '../search.ts';
+import type { SessionSettings } from '../sessions.ts';
+import type { Store, Writing } from '../store.ts';
+import type { Person, PersonData } from './find-person.ts';
+
+/** Tables whose rows belong to a conversation and go with it. A table with a `session_id` that is not named in this file is a mistake, which a test finds. */
+const tablesOfSession = ['bindings', 'prompts', 'questions', 'compressions', 'compression_failures', 'memory_work', 'memory_proposals', 'session_ends', 'acp_sessions', 'grants', 'processes', 'speech_work', 'handoffs', 'place_claims', 'delegations', 'turns', 'inbox'] as const satisfies readonly (keyof Tables)[];
+
+/** What stands in a conversation of others where somebody's words were. */
+export const erasedText = '[erased at the request of who wrote it]';
+
+/** How many rows of each kind are gone. */
+export type ErasedRows = Readonly<Record<string, number>>;
+
+const pageSize = 200;
+
+const pagesOf = <T>(list: readonly T[]): T[][] => Array.from({ length: Math.ceil(list.length / pageSize) }, (_, i) => list.slice(i * pageSize, (i + 1) * pageSize));
+
+const eraseMessages = async (tx: Writing, sessionId: string): Promise<number> => {
+  const rows = await tx.q.selectFrom('messages').select('id').where('session_id', '=', sessionId).execute();
+  await unindexMessages(tx, rows.map(({ id }) => id));
+  await tx.q.deleteFrom('messages').where('session_id', '=', sessionId).execute();
+  return rows.length;
+};
+
+/** All of a conversation. A turn that runs in it cannot write any more: its lane is gone. */
+export const eraseSession = async (tx: Writing, sessionId: string): Promise<{ readonly messages: number }> => {
+  await requestStop(tx, turnLane(sessionId));
+  await tx.q.deleteFrom('lanes').where('lane', '=', turnLane(sessionId)).execute();
+  const turns = await tx.q.selectFrom('turns').select('id').where('session_id', '=', sessionId).execute();
+  for (const page of pagesOf(turns.map(({ id }) => id))) await tx.q.deleteFrom('outbox').where('turn_id', 'in', page).execute();
+  const calls = await tx.q.deleteFrom('api_calls').where('session_id', '=', sessionId).returning('id').execute();
+  for (const page of pagesOf(calls.map(({ id }) => id))) await tx.q.deleteFrom('api_run_events').where('run_id', 'in', page).execute();
+  for (const table of tablesOfSession) await tx.q.deleteFrom(table).where('session_id', '=', sessionId).execute();
+  await tx.q.updateTable('cron_runs').set({ session_id: null, output: null, result: null, note: null }).where('session_id', '=', sessionId).execute();
+  const messages = await eraseMessages(tx, sessionId);
+  await tx.q.updateTable('sessions').set({ parent_id: null }).where('parent_id', '=', sessionId).execute();
+  await tx.q.deleteFrom('sessions').where('id', '=', sessionId).execute();
+  return { messages };
+};
+
+const eraseShared = async (tx: Writing, ids: readonly number[]): Promise<void> => {
+  const size = messageSizeBytes({ role: 'user', content: erasedText });
+  await unindexMessages(tx, ids);
+  await tx.q.updateTable('messages').set({ content: erasedText, body: null, size }).where('id', 'in', [...ids]).execute();
+};
+
+const eraseArrivals = async (tx: Writing, ids: readonly number[]): Promise<void> => {
+  for (const table of ['command_work', 'restart_marks'] as const) await tx.q.deleteFrom(table).where('inbox_id', 'in', [...ids]).execute();
+  await tx.q.deleteFrom('outbox').where('inbox_id', 'in', [...ids]).execute();
+  await tx.q.deleteFrom('inbox').where('id', 'in', [...ids]).execute();
+};
+
+/** What is kept under a direct chat. */
+const eraseChat = async (tx: Writing, account: string, chatId: string): Promise<Record<string, number>> => {
+  const deliveries = await tx.q.deleteFrom('outbox').where('account', '=', account).where('chat_id', '=', chatId).executeTakeFirst();
+  await tx.q.deleteFrom('lanes').where('lane', '=', outLane(account, chatId)).execute();
+  await tx.q.deleteFrom('gates').where(endsWith('scope', `:${chatId}`)).execute();
+  const arrivals = await tx.q.deleteFrom('inbox').where('account', '=', account).where('chat_id', '=', chatId).executeTakeFirst();
+  const journal = await tx.q.deleteFrom('journal').where('account', '=', account).where('stream', '=', chatId).executeTakeFirst();
+  const channels = await tx.q.deleteFrom('channels').where('account', '=', account).where('chat_id', '=', chatId).executeTakeFirst();
+  await tx.q.deleteFrom('place_claims').where('account', '=', account).where('chat_id', '=', chatId).execute();
+  await tx.q.deleteFrom('dead_targets').where('account', '=', account).where('chat_id', '=', chatId).execute();
+  await tx.q.deleteFrom('account_values').where('account', '=', account).where(endsWith('key', `:${chatId}`)).execute();
+  const home = await tx.q.selectFrom('homes').select('target').where('account', '=', account).executeTakeFirst();
+  if (home !== undefined && (JSON.parse(home.target) as { readonly chatId?: string }).chatId === chatId) await tx.q.deleteFrom('homes').where('account', '=', account).execute();
+  return { deliveries: Number(deliveries.numDeletedRows), arrivals: Number(arrivals.numDeletedRows), 'journal entries': Number(journal.numDeletedRows), 'channel names': Number(channels.numDeletedRows) };
+};
+
+const endsWith = (column: string, end: string) => sql<boolean>`substr(${sql.ref(column)}, length(${sql.ref(column)}) - ${Array.from(end).length - 1}) = ${end}`;
+
+const eraseNames = async (tx: Writing, { account, userId }: Person): Promise<Record<string, number>> => {
+  const pairings = await tx.q.deleteFrom('pairings').where('account', '=', account).where('user_id', '=', userId).executeTakeFirst();
+  const requests = await tx.q.deleteFrom('pairing_requests').where('account', '=', account).where('user_id', '=', userId).executeTakeFirst();
+  const denials = await tx.q.deleteFrom('denials').where('account', '=', account).where('user_id', '=', userId).executeTakeFirst();
+  const proposals = await tx.q.deleteFrom('memory_proposals').where('account', '=', account).where('user_id', '=', userId).executeTakeFirst();
+  const asked = await tx.q.deleteFrom('questions').where('account', '=', account).where('asker', '=', userId).executeTakeFirst();
+  await tx.q.updateTable('questions').set({ answered_by: null, answered_name: null }).where('account', '=', account).where('answered_by', '=', userId).execute();
+  await tx.q.updateTable('pairings').set({ approved_by: 'erased' }).where('account', '=', account).where('approved_by', '=', userId).execute();
+  await tx.q.deleteFrom('limits').where(endsWith('scope', `:${account}:${userId}`)).execute();
+  return { pairings: Number(pairings.numDeletedRows), 'pairing requests': Number(requests.numDeletedRows), denials: Number(denials.numDeletedRows), 'memory proposals': Number(proposals.numDeletedRows), questions: Number(asked.numDeletedRows) };
+};
+
+/** Conversations that somebody handed over name them as the one who may take them back. */
+const eraseFormer = async (tx: Writing, { account, userId }: Person): Promise<void> => {
+  const rows = await tx.q.selectFrom('sessions').select(['id', 'settings']).where('settings', 'like', '%"former"%').execute();
+  for (const { id, settings } of rows) {
+    const read = JSON.parse(settings) as SessionSettings;
+    const former = (read.former ?? []).filter((each) => each.account !== account || each.userId !== userId);
+    if (former.length !== (read.former ?? []).length) await tx.q.updateTable('sessions').set({ settings: JSON.stringify({ ...read, former }) }).where('id', '=', id).execute();
+  }
+};
+
+/** Otherwise what is deleted stays readable in free pages of the file until something else is written there. */
+const overwriteDeleted = async (tx: Writing): Promise<void> => {
+  if (tx.engine === 'sqlite') await sql`pragma secure_delete = on`.execute(tx.q);
+};
+
+/** Erases what was found, in small transactions, so that a gateway can go on beside it. Running it again after a break does the rest. */
+export const erasePerson = async (store: Store, person: Person, data: PersonData): Promise<ErasedRows> => {
+  await store.write(overwriteDeleted);
+  const counts = new Map<string, number>();
+  const count = (more: Readonly<Record<string, number>>): void => {
+    for (const [name, number] of Object.entries(more)) counts.set(name, (counts.get(name) ?? 0) + number);
+  };
+  for (const id of data.sessionIds) count({ conversations: 1, messages: (await store.write((tx) => eraseSession(tx, id))).messages });
+  for (const page of pagesOf(data.shared)) await store.write((tx) => eraseShared(tx, page.map(({ id }) => id)));
+  count({ 'messages in shared conversations': data.shared.length });
+  for (const page of pagesOf(data.inboxIds)) await store.write((tx) => eraseArrivals(tx, page));
+  for (const chatId of data.chatIds) count(await store.write((tx) => eraseChat(tx, person.account, chatId)));
+  for (const page of pagesOf(data.jobIds)) {
+    await store.write(async (tx) => {
+      await tx.q.deleteFrom('cron_runs').where('job_id', 'in', page).execute();
+      await tx.q.deleteFrom('cron_jobs').where('id', 'in', page).execute();
+      for (const id of page) tx.notify('cron', `job:${id}`);
+    });
+  }
+  count({ jobs: data.jobIds.length, arrivals: data.inboxIds.length });
+  count(await store.write((tx) => eraseNames(tx, person)));
+  await store.write((tx) => eraseFormer(tx, person));
+  return Object.fromEntries([...counts].filter(([, number]) => number > 0));
+};
+
+/** Forgets what files said or showed, by the content of the files. */
+export const eraseMediaNotes = async (tx: Writing, hashes: { readonly ofBytes: string; readonly ofBase64: string }): Promise<void> => {
+  await overwriteDeleted(tx);
+  const prefix = `transcript:${hashes.ofBytes}:`;
+  await tx.q.deleteFrom('media_notes').where((eb) => eb.or([eb('key', '=', `image:${hashes.ofBase64}`), sql<boolean>`substr(key, 1, ${prefix.length}) = ${prefix}`])).execute();
+};

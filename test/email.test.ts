@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startEmailSimulator } from '../src/platforms/email/simulator.ts';
+import type { EmailSimulator } from '../src/platforms/email/simulator.ts';
+import { heldAnswer, inboxRows, outboxRows, peek } from './support/scenes.ts';
+import { newWorld, startInside, startOutside, until } from './support/whole.ts';
+import type { World } from './support/whole.ts';
+
+const alice = 'alice@example.org';
+
+interface Post extends AsyncDisposable {
+  readonly world: World;
+  readonly provider: EmailSimulator;
+  write(text: string, more?: Partial<Parameters<EmailSimulator['say']>[0]>): Promise<string>;
+  shown(): readonly string[];
+}
+
+/** A gateway's world with a mailbox in it. */
+const newPost = async (account: Readonly<Record<string, unknown>> = {}, more: Readonly<Record<string, unknown>> = {}): Promise<Post> => {
+  const provider = await startEmailSimulator();
+  const world = await newWorld({ platforms: { email: { ...provider.options, allowed_users: ['Alice@Example.org'], ...account } }, ...more });
+  return {
+    world,
+    provider,
+    write: (text, extra = {}) => provider.say({ chatId: alice, chatType: 'dm', senderId: alice, text, ...extra }),
+    shown: () => provider.visible(alice).map(({ text }) => text),
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const arrivals = (world: World) => peek(world, (store) => inboxRows(store));
+
+describe('mail', { concurrency: true }, () => {
+  test('is answered in its thread, and each thread is a conversation of its own', async () => {
+    await using post = await newPost();
+    await using _inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    const first = await post.write('first thread');
+    await until(() => post.shown().length === 1, 'an answer');
+    const [answer] = post.provider.visible(alice);
+    assert.deepEqual([answer?.text, answer?.replyTo], ['re: first thread', first]);
+    await post.write('go on', { replyTo: answer?.id ?? '' });
+    await until(() => post.shown().length === 2, 'the second answer');
+    await post.write('another matter');
+    await until(() => post.shown().length === 3, 'the third answer');
+    const rows = await arrivals(post.world);
+    const [one, two, three] = rows.map((row) => row.session_id);
+    assert.equal(one, two);
+    assert.notEqual(two, three);
+  });
+
+  test('of somebody who only pretends to be allowed gets no answer, and the trace says why', async () => {
+    await using post = await newPost({ unauthorized_dm_behavior: 'pair' });
+    await using _inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    await post.provider.forge?.({ chatId: alice, chatType: 'dm', senderId: alice, text: '/status' });
+    await post.write('it is really me');
+    await until(() => post.shown().length === 1, 'an answer');
+    assert.deepEqual(post.shown(), ['re: it is really me']);
+    const [forged] = await peek(post.world, (store) => store.read((db) => db.q.selectFrom('inbox').select(['state', 'decisions']).orderBy('id').execute()));
+    assert.equal(forged?.state, 'skipped');
+    assert.match(forged.decisions, /verified sender.*denied: dmarc=fail at mx\.simulated\.test/);
+  });
+
+  test('of strangers is not answered, unless the owner wants them to get a code', async () => {
+    for (const [account, answers] of [[{}, 0], [{ unauthorized_dm_behavior: 'pair' }, 1]] as const) {
+      await using post = await newPost(account);
+      await using _inside = await startInside(post.world);
+      await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+      await post.write('who are you?', { senderId: 'eve@example.org' });
+      await post.write('hello');
+      await until(() => post.shown().length === 1, 'an answer to somebody else');
+      await until(async () => (await peek(post.world, (store) => outboxRows(store))).every(({ state }) => state === 'sent'), 'everything to be sent');
+      assert.equal(post.provider.visible('eve@example.org').length, answers);
+    }
+  });
+
+  test('is answered once although the process is killed during the turn, and nothing that came meanwhile is lost', async () => {
+    await using post = await newPost({}, { display: { busy_ack_enabled: false } });
+    const slow = heldAnswer();
+    post.world.model.otherwise(slow.answer);
+    {
+      await using first = await startOutside(post.world);
+      await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+      await post.write('a long question');
+      await until(() => slow.held() === 1, 'the turn to run');
+      await first.kill();
+    }
+    await post.write('another thread');
+    slow.open();
+    await using _second = await startOutside(post.world);
+    await until(() => post.shown().length === 2, 'both answers');
+    assert.deepEqual(post.shown().toSorted(), ['re: a long question', 're: another thread']);
+  });
+
+  test('is answered although the connection breaks during the turn', async () => {
+    await using post = await newPost();
+    const slow = heldAnswer();
+    post.world.model.otherwise(slow.answer);
+    await using _inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    await post.write('think about it');
+    await until(() => slow.held() === 1, 'the turn to run');
+    post.provider.drop();
+    await post.write('while it was broken');
+    slow.open();
+    await until(() => post.shown().length === 2, 'both answers');
+    assert.deepEqual(post.shown().toSorted(), ['re: think about it', 're: while it was broken']);
+  });
+
+  test('whose acceptance was not heard of is repeated once, with the same id and a mark', async () => {
+    await using post = await newPost();
+    await using _inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    post.provider.fail({ what: 'send', fault: { type: 'drop_answer' } });
+    await post.write('hello');
+    await until(() => post.shown().length === 2, 'the repeat');
+    const [first, repeat] = post.provider.visible(alice);
+    assert.equal(first?.id, repeat?.id);
+    assert.match(repeat?.text ?? '', /♻️/u);
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { hermes } from './support/terminal.ts';
+import { newWorld, startOutside, until } from './support/whole.ts';
+import type { World } from './support/whole.ts';
+
+/** Nothing of it is left in the folders of whoever runs the tests. */
+const inState = (world: World): World => ({ ...world, env: { ...world.env, XDG_STATE_HOME: join(world.home, 'state') } });
+
+const pidOf = async (world: World): Promise<number> => Number(await readFile(join(world.home, 'gateway.pid'), 'utf8'));
+
+const answered = (world: World, text: string): Promise<void> => until(() => world.shown().includes(`re: ${text}`), `an answer to ${text}`);
+
+describe('hermes gateway', { concurrency: true }, () => {
+  test('starts in the background, answers, starts anew, says so, and stops; nothing is lost in between', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    const started = await hermes(world, ['gateway', 'start']);
+    assert.deepEqual([started.code, started.err], [0, '']);
+    const pid = await pidOf(world);
+    after(() => {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    });
+    assert.ok(started.out.includes(`as process ${pid}`), started.out);
+    await world.say('hello');
+    await answered(world, 'hello');
+    assert.match((await hermes(world, ['gateway', 'status'])).out, new RegExp(`^Gateway  running, process ${pid}, for `));
+    const again = await hermes(world, ['gateway', 'start']);
+    assert.equal(again.code, 78);
+    assert.match(again.err, /already runs/);
+    const restarted = await hermes(world, ['gateway', 'restart']);
+    assert.deepEqual([restarted.code, restarted.err], [0, '']);
+    await world.say('and now?');
+    await answered(world, 'and now?');
+    const listed = JSON.parse((await hermes(world, ['gateway', 'list', '--json'])).out) as unknown;
+    assert.deepEqual(listed, [{ home: world.home, state: 'running', pid: await pidOf(world) }]);
+    assert.match((await hermes(world, ['logs', '-n', '500', '--grep', 'gateway.started'])).out, /gateway\.started.*\n.*gateway\.started/);
+    const stopped = await hermes(world, ['gateway', 'stop', '--all']);
+    assert.deepEqual([stopped.code, stopped.out], [0, `The gateway of ${world.home} has ended.\n`]);
+    assert.equal(existsSync(join(world.home, 'gateway.pid')), false);
+    assert.equal((await hermes(world, ['gateway', 'stop'])).out, `No gateway runs in ${world.home}.\n`);
+    assert.deepEqual(world.shown(), ['re: hello', 're: and now?']);
+  });
+
+  test('that cannot start says why, with its exit code', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    await writeFile(join(world.home, 'config.yaml'), 'http: { prot: 1 }\n');
+    const started = await hermes(world, ['gateway', 'start']);
+    assert.equal(started.code, 78);
+    assert.match(started.err, /http\.prot/);
+  });
+
+  test('does not touch a process whose number stands in a file that somebody left behind', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    await writeFile(join(world.home, 'gateway.pid'), `${process.pid}\n`);
+    assert.equal((await hermes(world, ['gateway', 'stop', '--force'])).out, `No gateway runs in ${world.home}.\n`);
+    assert.equal(existsSync(join(world.home, 'gateway.pid')), false);
+  });
+
+  test('run --replace ends the one before it and goes on where that was', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    await using first = await startOutside(world);
+    await world.say('one');
+    await answered(world, 'one');
+    await using second = await startOutside(world, {}, ['--replace']);
+    assert.equal(await first.stop(), 0);
+    await world.say('two');
+    await answered(world, 'two');
+    assert.deepEqual(world.shown(), ['re: one', 're: two']);
+    assert.equal(await second.stop(), 0);
+  });
+
+  test('does not receive with a credential that a gateway in another home uses, and takes over when that one dies', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    await using first = await startOutside(world);
+    await until(() => first.output().includes('"account":"telegram"') && first.output().includes('account.connected'), 'the first to connect');
+    const other: World = { ...world, home: join(world.home, 'other'), env: { ...world.env, HERMES_HOME: join(world.home, 'other') } };
+    await mkdir(other.home, { mode: 0o700 });
+    await writeFile(join(other.home, 'config.yaml'), await readFile(join(world.home, 'config.yaml'), 'utf8'));
+    await using second = await startOutside(other);
+    await until(() => second.output().includes('uses the same credential'), 'the second to say so');
+    assert.match((await hermes(other, ['status'])).out, new RegExp(`telegram +conflict .*the gateway of ${world.home} \\(process \\d+\\) uses the same credential`));
+    await first.kill();
+    await hermes(other, ['gateway', 'restart']);
+    await world.say('anybody?');
+    await answered(world, 'anybody?');
+    await second.stop();
+  });
+});
