@@ -30,7 +30,10 @@ const report = (what: string, ok: boolean, more = ''): void => {
 
 const run = promisify(execFile);
 
-const dovecotVersion = async (): Promise<string> => (await run('dovecot', ['--version'])).stdout.trim();
+/** Where Debian puts it, which is not on everybody's path. */
+const dovecot = '/usr/sbin/dovecot';
+
+const dovecotVersion = async (): Promise<string> => (await run(dovecot, ['--version'])).stdout.trim();
 
 const install = async (): Promise<string> => {
   try {
@@ -110,7 +113,7 @@ const startDovecot = async (folder: string) => {
   await chmod(folder, 0o755);
   await run('chown', ['nobody:nogroup', join(folder, 'mail')]);
   await writeFile(join(folder, 'dovecot.conf'), configuration(folder, ports));
-  const child = spawn('dovecot', ['-F', '-c', join(folder, 'dovecot.conf')], { stdio: 'inherit' });
+  const child = spawn(dovecot, ['-F', '-c', join(folder, 'dovecot.conf')], { stdio: 'inherit' });
   await until(() => canConnect(ports.imap), 'Dovecot to listen');
   return {
     ports,
@@ -139,11 +142,11 @@ const deliver = async (port: number, raw: string): Promise<void> => {
 const textsOf = (inbox: BenchInbox): readonly string[] => inbox.events.map(({ text }) => text);
 
 const trial = async (folder: string): Promise<void> => {
-  const dovecot = await startDovecot(folder);
+  const server = await startDovecot(folder);
   await using provider = await startEmailSimulator();
   const { log, lines } = capturingLogger();
   const data = await openStoredData(folder);
-  const options = email.options.parse({ ...provider.options, imap_port: dovecot.ports.imap, authserv_ids: ['mx.trial.test'] }) as Parameters<typeof email.open>[0]['options'];
+  const options = email.options.parse({ ...provider.options, imap_port: server.ports.imap, authserv_ids: ['mx.trial.test'] }) as Parameters<typeof email.open>[0]['options'];
   const open = (given = { ...options, password }) => email.open({ account: 'email', options: given, log, data, home: folder, mediaFolder: folder });
   const inbox = newInbox();
   const receive = async () => {
@@ -153,11 +156,11 @@ const trial = async (folder: string): Promise<void> => {
     return { adapter, running, stop: async () => (stopping.abort(), running) };
   };
   try {
-    await deliver(dovecot.ports.lmtp, mailOf('old', 'was there before', { writtenAtMs: Date.now() - 7_200_000 }));
+    await deliver(server.ports.lmtp, mailOf('old', 'was there before', { writtenAtMs: Date.now() - 7_200_000 }));
     let receiving = await receive();
     await until(async () => (await inbox.cursor.read('uid:INBOX')) !== undefined, 'a first look');
     const sentAt = performance.now();
-    await deliver(dovecot.ports.lmtp, mailOf('one', 'hello from Dovecot', { attachment: 'a small file' }));
+    await deliver(server.ports.lmtp, mailOf('one', 'hello from Dovecot', { attachment: 'a small file' }));
     await until(() => inbox.events.length > 0, 'the mail');
     report('IDLE brings a mail, and not what lay there before', textsOf(inbox).join() === 'hello from Dovecot', `after ${Math.round(performance.now() - sentAt)} ms`);
     const [first] = inbox.events as readonly [InboundEvent];
@@ -167,7 +170,7 @@ const trial = async (folder: string): Promise<void> => {
     report('its file is fetched', file === 'a small file');
     await receiving.stop();
 
-    await deliver(dovecot.ports.lmtp, mailOf('two', 'while we were away'));
+    await deliver(server.ports.lmtp, mailOf('two', 'while we were away'));
     receiving = await receive();
     await until(() => inbox.events.length === 2, 'the missed mail');
     report('what came while nobody listened is fetched, once', inbox.offered.length === 2);
@@ -178,7 +181,7 @@ const trial = async (folder: string): Promise<void> => {
     // The number is the second in which the folder was made.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await run('sh', ['-c', `rm -f ${join(folder, 'mail', address)}/dovecot*`]);
-    await deliver(dovecot.ports.lmtp, mailOf('three', 'after the rebuild'));
+    await deliver(server.ports.lmtp, mailOf('three', 'after the rebuild'));
     receiving = await receive();
     const before = /V(\d+)/.exec(validity ?? '')?.[1] ?? '';
     await until(async () => (await inbox.cursor.read('uid:INBOX'))?.startsWith(`${before}:`) === false, 'the rebuilt folder to be read');
@@ -193,7 +196,7 @@ const trial = async (folder: string): Promise<void> => {
     report('a wrong password is called one', refused === 'bad_credential', refused);
   } finally {
     await data[Symbol.asyncDispose]();
-    await dovecot.stop();
+    await server.stop();
   }
 };
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ClientEvent, createClient, EventType, MsgType, RoomEvent } from 'matrix-js-sdk';
 import type { MatrixClient, MatrixEvent } from 'matrix-js-sdk';
+import { logger } from 'matrix-js-sdk/lib/logger.js';
+import type { RoomMessageEventContent } from 'matrix-js-sdk/lib/types.js';
 import { eventually, eventWith, never, newInbox } from '../src/platforms/conformance-bench.ts';
 import type { BenchInbox } from '../src/platforms/conformance-bench.ts';
 import type { Target } from '../src/core/message.ts';
@@ -18,6 +20,8 @@ import type { Synapse } from './synapse.ts';
  * taken from this machine, or installed into `--root` (by root, with debootstrap). Run by hand:
  * `node bench/matrix-trial.ts [--root <folder>] [--record <file>]`.
  */
+const quiet = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, getChild: () => quiet };
+
 const argument = (name: string): string | undefined => {
   const at = process.argv.indexOf(name);
   return at === -1 ? undefined : process.argv[at + 1];
@@ -65,7 +69,6 @@ interface Person {
 const startPerson = async (synapse: Synapse): Promise<Person> => {
   const { userId, token } = await synapse.register('alice', 'alice-trial-password');
   const whoami = (await (await fetch(`${synapse.baseUrl}/_matrix/client/v3/account/whoami`, { headers: { authorization: `Bearer ${token}` } })).json()) as { device_id: string };
-  const quiet = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, getChild: () => quiet };
   const client = createClient({ baseUrl: synapse.baseUrl, accessToken: token, userId, deviceId: whoami.device_id, logger: quiet });
   await client.initRustCrypto({ useIndexedDB: false });
   const heard: MatrixEvent[] = [];
@@ -88,7 +91,7 @@ const directTo = (roomId: string): Target => ({ account: 'matrix', chatId: roomI
 /** Waits for a message of ours as the SDK shows it, decrypted. */
 const heardText = (person: Person, body: string): Promise<MatrixEvent> => eventually(() => person.heard.find((event) => event.getContent()['body'] === body), `the SDK shows "${body}"`);
 
-const say = async ({ client }: Person, roomId: string, body: string, more: object = {}): Promise<string> => (await client.sendMessage(roomId, { msgtype: MsgType.Text, body, ...more } as Parameters<MatrixClient['sendMessage']>[1])).event_id;
+const say = async ({ client }: Person, roomId: string, body: string): Promise<string> => (await client.sendMessage(roomId, { msgtype: MsgType.Text, body })).event_id;
 
 const converse = async (person: Person, account: Account, roomId: string, kind: string): Promise<void> => {
   const { adapter, inbox } = account;
@@ -122,7 +125,7 @@ const tryFiles = async (person: Person, account: Account, roomId: string, folder
   const shown = await heardText(person, 'notes.txt');
   const file = (shown.getContent()['file'] ?? {}) as { url?: string };
   report('encrypted: a file goes out encrypted', file.url?.startsWith('mxc://') === true && shown.getContent()['url'] === undefined);
-  await person.client.sendMessage(roomId, { ...shown.getContent(), body: 'back to you', filename: 'notes.txt' } as Parameters<MatrixClient['sendMessage']>[1]);
+  await person.client.sendMessage(roomId, { ...shown.getContent<RoomMessageEventContent>(), body: 'back to you', filename: 'notes.txt' } as RoomMessageEventContent);
   const { media } = await eventWith(account.inbox, 'back to you');
   const [ref] = media;
   const opened = ref === undefined ? undefined : await account.adapter.media?.open(ref, never);
@@ -175,6 +178,7 @@ const trial = async (synapse: Synapse, folder: string): Promise<void> => {
   }
 };
 
+Object.assign(logger, quiet);
 const root = argument('--root') ?? join(tmpdir(), 'hermes-synapse-root');
 const synapse = await startSynapse(root);
 if (synapse === undefined) console.log('There is no Synapse here, and none can be installed: that needs root and debootstrap.');

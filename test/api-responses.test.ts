@@ -156,6 +156,22 @@ test('a function of the client is called and its output continues the response, 
   assert.equal((await codeOf(await api.post(path, { model: 'hermes', previous_response_id: made.id, input: [{ type: 'function_call_output', call_id: 'call_x', output: 'sun' }] })))[0], 400);
 });
 
+test('functions in a namespace are called by their names, and known again when they come back', async () => {
+  const tools = [{ type: 'namespace', name: 'sky', description: 'About the sky', tools: [{ ...weather, name: 'look' }] }, { ...weather, name: 'look' }];
+  for (const stream of [false, true]) {
+    world.model.next(calls({ id: 'call_1', name: 'sky__look', arguments: '{}' }, { id: 'call_2', name: 'look', arguments: '{}' }));
+    const body = { model: 'hermes', input: 'Look up.', tools, store: false };
+    const last = stream ? (await eventsOf(await api.post(path, { ...body, stream }))).at(-1) : undefined;
+    const made = stream ? (last?.type === 'response.completed' ? last.response : assert.fail('not completed')) : await create(body);
+    assert.deepEqual(made.output.map((item) => item.type === 'function_call' && [item.name, item.namespace]), [['look', 'sky'], ['look', undefined]]);
+    const results = ['call_1', 'call_2'].map((id) => ({ type: 'function_call_output', call_id: id, output: 'blue' }));
+    await create({ ...body, input: [{ role: 'user', content: 'Look up.' }, ...made.output, ...results] });
+    const asked = world.model.requests.at(-1)?.body.messages.find((message) => message['role'] === 'assistant') as { tool_calls: { function: { name: string } }[] };
+    assert.deepEqual(asked.tool_calls.map((call) => call.function.name), ['sky__look', 'look']);
+  }
+  assert.deepEqual(await codeOf(await api.post(path, { model: 'hermes', input: 'x', tools: [{ type: 'namespace', name: 'n'.repeat(60), tools: [{ ...weather }] }] })), [400, 'invalid_value']);
+});
+
 test('tools that the agent has itself do not appear as calls that the client should make', async () => {
   world.model.next(calls({ id: 'call_9', name: 'current_time', arguments: '{}' }), says('It is late.'));
   const made = await create({ model: 'hermes', input: 'What time is it?' });

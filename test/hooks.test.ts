@@ -131,6 +131,17 @@ describe('hooks in a gateway', { concurrency: true }, () => {
     assert.deepEqual(world.shown(), ['I LOOK AT THE CLOCK.', 'IT IS LATE.']);
   });
 
+  test('what is sent into another chat passes it, too, as something that is read there', async () => {
+    await using world = await newWorld();
+    await world.configure({ ...settings, platforms: { telegram: { ...world.telegram.options, allowed_users: ['7'], group_allowed_chats: ['-5'], home_channel: '-5' } } });
+    await install(world, 'loud', { events: ['message:outbound'] }, ts(`return context.chat_id === '-5' ? { decision: 'replace', text: context.text.toUpperCase() } : undefined;`));
+    await using _inside = await startInside(world);
+    const call = { index: 0, id: 'c1', type: 'function', function: { name: 'send_message', arguments: JSON.stringify({ target: 'telegram', message: 'news' }) } };
+    world.model.next(chunks(chunkOf({ tool_calls: [call] }), chunkOf({}, 'tool_calls')), says('told them'));
+    assert.equal(await ask(world, 'tell them'), 'told them');
+    assert.deepEqual(world.shown('-5'), ['NEWS']);
+  });
+
   test('a hook chooses the agent, unless there is no such agent', async () => {
     await using world = await newWorld({ ...settings, agents: { support: {}, other: {} }, routes: [{ match: { platform: 'telegram' }, agent: 'other' }] });
     await install(world, 'who', { events: ['select_agent'] }, ts(`return context.text.includes('help') ? (context.route_match === 'other' ? 'support' : null) : context.text.includes('ghost') ? 'ghost' : null;`));

@@ -22,7 +22,7 @@ const style: MarkdownStyle = {
 export const maxLineBytes = 350;
 
 /** Control characters of others would be taken for markup. */
-const controls = /[\u0000-\u0009\u000B-\u001F\u007F]/g;
+const controls = /[\p{Cc}--\n]/gv;
 
 export const formatIrc = (markdown: string, plain = false): string => {
   const source = markdown.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(controls, ' ');

@@ -12,8 +12,10 @@ export interface Reader {
   isOwnMessage(id: string): boolean;
 }
 
+const [ctcp, colour, hexColour] = ['\u0001', '\u0003', '\u0004'];
+
 /** Clients send emphasis and colours as control characters. */
-const codes = /\u0003(?:\d{1,2}(?:,\d{1,2})?)?|\u0004(?:[0-9A-Fa-f]{6})?|[\u0000-\u0009\u000B-\u001F\u007F]/g;
+const codes = new RegExp(`${colour}(?:\\d{1,2}(?:,\\d{1,2})?)?|${hexColour}(?:[0-9A-Fa-f]{6})?|[\\p{Cc}--\\n]`, 'gv');
 
 /** `hermes: hello`, `hermes, hello` and `@hermes hello` are for us. */
 const withoutMention = (text: string, nick: string): string | undefined => {
@@ -24,16 +26,18 @@ const withoutMention = (text: string, nick: string): string | undefined => {
 /** Only an account at the network's services is proof of who speaks; without one it is where they speak from. */
 const senderId = (line: Line, trustNicks: boolean): string => (trustNicks ? fold(nickOf(line.source)) : (line.tags.get('account') ?? line.source));
 
+const actionMark = `${ctcp}ACTION `;
+
 /** `/me waves` */
-const action = /^\u0001ACTION (.*?)\u0001?$/s;
+const actionOf = (said: string): string | undefined => (said.startsWith(actionMark) ? said.slice(actionMark.length).replaceAll(ctcp, '') : undefined);
 
 /** What somebody says; undefined for everything else. */
 export const parseLine = (line: Line, reader: Reader): InboundEvent | undefined => {
   const [to, said] = line.params;
   const from = nickOf(line.source);
   if (line.command !== 'PRIVMSG' || to === undefined || said === undefined || !line.source.includes('!') || fold(from) === fold(reader.nick)) return undefined;
-  const acted = action.exec(said)?.[1];
-  if (acted === undefined && said.startsWith('\u0001')) return undefined;
+  const acted = actionOf(said);
+  if (acted === undefined && said.startsWith(ctcp)) return undefined;
   const text = (acted === undefined ? said : `* ${from} ${acted}`).replaceAll(codes, '').toWellFormed();
   const inChannel = isChannel(to);
   const asked = withoutMention(text, reader.nick);

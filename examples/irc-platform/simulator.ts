@@ -10,7 +10,7 @@ import type { Line } from './wire.ts';
 /** What a server of today can do. */
 const capabilities = ['message-tags', 'server-time', 'account-tag', 'echo-message', 'labeled-response', 'batch', 'sasl'];
 const password = 'simulated-sasl-password';
-const controls = /[\u0000-\u0009\u000B-\u001F\u007F]/g;
+const controls = /[\p{Cc}--\n]/gv;
 
 const recorded = [
   ':irc.example.org NOTICE * :*** Looking up your hostname...',
@@ -77,6 +77,12 @@ class IrcServer {
   /** Tags go only to who asked for them. */
   tell(client: Client, text: string): void {
     if (!client.socket.destroyed) client.socket.write(`${client.capabilities.has('message-tags') ? text : text.replace(/^@\S+ /, '')}\r\n`);
+  }
+
+  /** Every connection breaks. */
+  cutOff(): void {
+    for (const { socket } of this.clients) socket.destroy();
+    this.clients.clear();
   }
 
   takeFault(what: FaultPlan['what']): Fault | undefined {
@@ -241,7 +247,7 @@ export const startIrcSimulator = async (wishes: IrcSimulatorOptions = {}): Promi
     typing: () => [],
     press: () => Promise.reject(new Error('IRC has no buttons')),
     fail({ what, fault, count = 1 }) {
-      if (what === 'receive') for (const { socket } of irc.clients) socket.destroy();
+      if (what === 'receive') irc.cutOff();
       else irc.faults.push({ what, fault, left: count });
     },
     fixtures: recorded.map((payload) => ({ name: payload.split(' ').slice(0, 3).join(' '), payload })),
@@ -249,7 +255,7 @@ export const startIrcSimulator = async (wishes: IrcSimulatorOptions = {}): Promi
       irc.tell(await ready(), String(payload));
     },
     async [Symbol.asyncDispose]() {
-      for (const { socket } of irc.clients) socket.destroy();
+      irc.cutOff();
       server.close();
       await once(server, 'close');
     },

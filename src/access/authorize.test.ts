@@ -37,6 +37,7 @@ const cases: readonly Case[] = [
   { name: 'a listed person in a group', rules: rules({ allowed_users: ['7'] }), event: inGroup(), allowed: true, by: 'allowed_users of the account' },
   { name: 'a person listed by another id', rules: rules({ allowed_users: ['uuid-7'] }), event: direct({ sender: { id: '+49', altId: 'uuid-7', isBot: false } }), allowed: true, by: 'allowed_users of the account' },
   { name: 'a name that is listed', rules: rules({ allowed_users: ['Ada'] }), event: direct({ sender: { id: '8', name: 'Ada', isBot: false } }), allowed: false, by: 'default' },
+  { name: 'a listed person for whom nobody vouches', rules: rules({ allowed_users: ['7'], allow_all_users: true }, { paired: true }), event: direct({ sender: { id: '7', isBot: false, unverified: 'no proof' } }), allowed: false, by: 'verified sender' },
   { name: 'somebody else', rules: rules({ allowed_users: ['77'] }), event: direct(), allowed: false, by: 'default' },
   { name: 'a group that is open', rules: rules({ group_allowed_chats: ['-1'] }), event: inGroup(), allowed: true, by: 'group_allowed_chats of the account' },
   { name: 'a thread of a group that is open', rules: rules({ group_allowed_chats: ['-1'] }), event: direct({ chat: { id: '9', type: 'thread', threadId: '9', parentId: '-1' } }), allowed: true, by: 'group_allowed_chats of the account' },

@@ -19,6 +19,7 @@ const guidance: readonly Guidance[] = [
     text: 'Skills are tried instructions for certain tasks. When one of them fits the task, read it first and follow it.',
   },
   { tools: ['todo'], text: 'For work of more than a few steps, keep the list of steps in `todo` and up to date, so that nothing is forgotten when the conversation gets long.' },
+  { tools: ['write_file', 'terminal'], text: 'To send a file with your answer, write `MEDIA:/absolute/path` on a line of its own; the file has to lie in the folder you work in.' },
   { tools: ['clarify'], text: 'Ask with `clarify` only when the answer changes what you do and you cannot find it out yourself.' },
   { tools: ['delegate_task'], text: 'Hand out with `delegate_task` what is large, independent and easy to describe. The other agent knows nothing but what you write.' },
 ];

@@ -113,3 +113,40 @@ test('a folder that is no home of the original is refused', async () => {
   await mkdir(original);
   await assert.rejects(importNow(), (error) => error instanceof ConfigError && /is not a home of the original/.test(error.message));
 });
+
+const writeOpenclaw = async (): Promise<void> => {
+  const files: Readonly<Record<string, string>> = {
+    'openclaw.json': '{ agents: { defaults: { model: { primary: "anthropic/claude-opus-4-6" } } }, channels: { telegram: { botToken: "123456:ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", allowFrom: [7] } } }',
+    'agents/main/sessions/sessions.json': JSON.stringify({ 'agent:main:telegram:direct:7': { sessionId: 'cd7fe3ee-15d2-4b81-83cc-3e4d2da6db01' } }),
+    'agents/main/sessions/cd7fe3ee-15d2-4b81-83cc-3e4d2da6db01.jsonl': `${JSON.stringify({ type: 'session', id: 'x', timestamp: '2026-03-25T03:00:00.000Z' })}\n${JSON.stringify({ type: 'message', id: '1', timestamp: '2026-03-25T03:00:01.000Z', message: { role: 'user', content: 'from the claw' } })}\n`,
+    'workspace/SOUL.md': 'be kind',
+    'workspace/MEMORY.md': '# Memory\n\n- likes tea\n- lives in Berlin\n\nWorks at night.\n',
+    'workspace/skills/invoices/SKILL.md': '---\nname: invoices\n---\n',
+    'workspace/TOOLS.md': 'x',
+    'cron/jobs.json': '{}',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(original, path, '..'), { recursive: true });
+    await writeFile(join(original, path), text);
+  }
+};
+
+test('the main things of an OpenClaw are taken over once, and it is not changed', async () => {
+  await writeOpenclaw();
+  const before = await printOf(original);
+  const read = async (...args: readonly string[]) => (JSON.parse(await hermes('import', 'openclaw', original, '--json', ...args)) as { readonly lines: readonly ImportLine[] }).lines;
+  const dry = await read('--dry-run');
+  assert.ok(!existsSync(home));
+  const lines = await read();
+  assert.deepEqual(lines, dry);
+  assert.equal(await printOf(original), before);
+  assert.match(await textOf('config.yaml'), /provider: anthropic[^]*allowed_users:/);
+  assert.match(await textOf('.env'), /TELEGRAM_BOT_TOKEN=123456:/);
+  assert.equal(await textOf('memories/MEMORY.md'), 'likes tea\n§\nlives in Berlin\n§\nWorks at night.\n');
+  assert.equal(await textOf('SOUL.md'), 'be kind');
+  assert.ok(existsSync(join(home, 'skills', 'invoices', 'SKILL.md')));
+  const [session] = JSON.parse(await hermes('sessions', 'list', '--json')) as readonly { readonly id: string; readonly account: string; readonly userId: string }[];
+  assert.deepEqual([session?.id, session?.account, session?.userId], ['20260325_030000_cd7fe3ee', 'telegram', '7']);
+  assert.deepEqual(whatOf(lines, 'files', 'left'), ['workspace: TOOLS.md', 'cron']);
+  assert.deepEqual((await read()).filter(({ fate }) => fate === 'taken' || fate === 'changed'), []);
+});

@@ -18,6 +18,8 @@ import { silentLogger } from '../lib/logger.ts';
 import { platforms } from '../platforms/registry.ts';
 import { newImportReport } from '../portability/import-report.ts';
 import type { ImportFate, ImportLine, ImportReport } from '../portability/import-report.ts';
+import { checkOpenclawHome, importOpenclaw } from '../portability/openclaw/import-openclaw.ts';
+import { mapOpenclawConfig } from '../portability/openclaw/read-config.ts';
 import { checkOriginalHome, importOriginal } from '../portability/original/import-original.ts';
 import { homeOfAgent } from '../routing/agent-home.ts';
 import { isAgent } from '../routing/select-agent.ts';
@@ -122,8 +124,24 @@ const importHermes = async (terminal: Terminal, given: string, flags: ImportFlag
   finish(terminal, report.lines, flags);
 };
 
+const importFromOpenclaw = async (terminal: Terminal, given: string, flags: ImportFlags): Promise<void> => {
+  const folder = resolve(given);
+  const home = resolveHome(terminal.env);
+  const dryRun = flags.dryRun === true;
+  await checkOpenclawHome(folder);
+  if (!dryRun) await prepareHome(home);
+  const report = newImportReport();
+  const theirs = mapOpenclawConfig((await textOf(join(folder, 'openclaw.json'))) ?? '', report);
+  const config = await adoptConfig(terminal, { home, theirs, dryRun, report });
+  const { memory } = config.sections;
+  await withImportStore(config, { home, dryRun }, (store) =>
+    importOpenclaw(folder, { store, workspace: theirs.workspace, report, home, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
+  );
+  finish(terminal, report.lines, flags);
+};
+
 export const importCommand = (terminal: Terminal): Command => {
-  const command = new Command('import').description('Take over what another gateway has, without changing it').addHelpText('after', '\nExamples:\n  hermes import hermes ~/.hermes-old --dry-run\n  hermes import hermes ~/.hermes-old');
+  const command = new Command('import').description('Take over what another gateway has, without changing it').addHelpText('after', '\nExamples:\n  hermes import hermes ~/.hermes-old --dry-run\n  hermes import hermes ~/.hermes-old\n  hermes import openclaw ~/.openclaw --dry-run');
   command
     .command('hermes')
     .description('A home of the original: configuration, conversations, people, jobs, memories, skills, hooks')
@@ -132,5 +150,12 @@ export const importCommand = (terminal: Terminal): Command => {
     .option('--dry-run', 'only say what would be taken')
     .option('--json', 'print JSON')
     .action((folder: string, flags: ImportFlags) => importHermes(terminal, folder, flags));
+  command
+    .command('openclaw')
+    .description('The main things of an OpenClaw: model, messengers, conversations, memory, skills')
+    .argument('<folder>', 'such as ~/.openclaw')
+    .option('--dry-run', 'only say what would be taken')
+    .option('--json', 'print JSON')
+    .action((folder: string, flags: ImportFlags) => importFromOpenclaw(terminal, folder, flags));
   return command;
 };

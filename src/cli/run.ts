@@ -23,11 +23,13 @@ import { platforms } from '../platforms/registry.ts';
 import { accountData } from '../store/account-data.ts';
 import { lockHome } from '../store/home-lock.ts';
 import type { FileLock } from '../store/file-lock.ts';
+import { measuredStore } from '../store/measured-store.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { consoleLine } from './console-line.ts';
 import type { Terminal } from './environment.ts';
 import { followConfig } from './follow-config.ts';
+import { endFacts, endWithin, reportOnDemand, watchLoop } from './gateway/forensics.ts';
 import { rememberHome } from './gateway/known-homes.ts';
 import { notifySystemd } from './gateway/notify-systemd.ts';
 import { takePlannedRestart } from './gateway/planned-restart.ts';
@@ -74,7 +76,7 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   addProcessMetrics(metrics, terminal.version);
   await ensureBuilt({ root, log });
   const page = await loadPage(join(root, 'web', 'dist'));
-  const store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true });
+  const store = measuredStore(await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true }), metrics);
   const logins = newLogins({ store: accountData(store, 'http'), clock, token: config.sections.http.token });
   let gateway: Gateway | undefined;
   const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), page, store, api: { options: config.sections.api_server, gate: () => gateway?.api } });
@@ -90,6 +92,9 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
     throw error;
   }
 };
+
+/** Beyond what running turns get: the last deliveries, connections that end, the store. */
+const endMarginMs = 30_000;
 
 /** npm and the terminal both pass a Ctrl-C on, so that one arrives as two. */
 const sameSignalMs = 1000;
@@ -144,6 +149,8 @@ export const runGateway = async (terminal: Terminal, options: { readonly replace
     if (short !== undefined) terminal.writeError(short);
   });
   using service = notifySystemd(terminal.env, log);
+  using _loop = watchLoop(log);
+  reportOnDemand(home);
   const stopWatching = new AbortController();
   let why: NodeJS.Signals | 'restart' | undefined;
   try {
@@ -163,7 +170,8 @@ export const runGateway = async (terminal: Terminal, options: { readonly replace
     why = await ended;
     if (why === 'SIGTERM' && takePlannedRestart(home, process.pid)) why = 'restart';
     service.stopping();
-    log.info({ why, running_turns: running.gateway.runningTurns }, 'gateway.stopping');
+    log.info(endFacts(why, { env: terminal.env, runningTurns: running.gateway.runningTurns }), 'gateway.stopping');
+    using _budget = endWithin(config.sections.agent.restart_drain_timeout * 1000 + endMarginMs, log);
     stopWatching.abort();
     await watching;
     await running.gateway.stop();

@@ -85,6 +85,8 @@ export interface InboundEvent {
   readonly replyTo?: ReplyContext;
   /** The platform waits for an answer to exactly this (a command from its menu), so that it is attached even where answers are not. */
   readonly awaitsAnswer?: true;
+  /** What was said in the thread before, oldest first, when we are called into the middle of one. */
+  readonly earlier?: readonly { readonly author: string; readonly text: string }[];
   /** Meant for us: a direct message, a mention, a reply to us, or a chat where we answer everything. */
   readonly addressed: boolean;
   readonly mentioned: boolean;

@@ -84,13 +84,15 @@ export interface Requested {
   readonly nowMs: number;
 }
 
-/** Where results go, checked when it is said and not when something else is changed. */
+/** Where results go, checked when it is said and not when something else is changed. A job that is made where nothing can be sent later keeps them. */
 const deliveryOf = async (db: Reading, rules: JobRules, { request, before, origin }: Requested): Promise<Pick<JobSettings, 'deliver' | 'failureDeliver'>> => {
+  const isReached = origin !== undefined && rules.targets.account(origin.target.account) !== undefined;
   const check = async (text: string): Promise<string> => {
+    if (origin !== undefined && !isReached && text.split(',').some((part) => part.trim().toLowerCase() === 'origin')) refuse('Nothing can be delivered to where this comes from. Write local, or name a place such as telegram.');
     const { problems } = await resolveTarget(db, rules.targets, { text, origin: origin?.target });
     return problems.length === 0 ? text : refuse(`That cannot be delivered: ${problems.join('; ')}.`);
   };
-  const deliver = request.deliver === undefined ? (before?.deliver ?? (origin === undefined ? 'local' : 'origin')) : await check(deliverText(request.deliver));
+  const deliver = request.deliver === undefined ? (before?.deliver ?? (isReached ? 'origin' : 'local')) : await check(deliverText(request.deliver));
   const failureDeliver = request.failureDeliver === undefined ? before?.failureDeliver : await check(deliverText(request.failureDeliver));
   return { deliver, ...(failureDeliver !== undefined && { failureDeliver }) };
 };

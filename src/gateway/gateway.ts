@@ -48,6 +48,7 @@ import { cronRules, newCronRunner } from './cron.ts';
 import { Handoffs } from './handoff/handoffs.ts';
 import { holdAgain } from './hold.ts';
 import { openHooks } from './hooks/open-hooks.ts';
+import { screenSent } from './hooks/screen-sent.ts';
 import { newTurnHooks } from './hooks/turn-hooks.ts';
 import type { TurnHooks } from './hooks/turn-hooks.ts';
 import { acceptEvent } from './inbox.ts';
@@ -169,6 +170,7 @@ export class Gateway {
       childEnvironment,
       outside: options.outside ?? {},
       keepAlways: (patterns) => this.#keepAlways(patterns),
+      screenSent: (text, to, context) => screenSent(this.#hooks, { text, to, context }),
       isOwner: (person) => this.#isOwner(person),
       moreTools: (approve) => [cronjobTool({ store, rules, approve, isOwner: (person) => this.#isOwner(person) })],
     });
@@ -217,6 +219,7 @@ export class Gateway {
       onEvent: (begun, event) => {
         visible.onEvent(begun, event);
         this.#turnHooks.onEvent(begun, event);
+        if (event.type === 'retrying') this.#counts.retried();
         this.#calls.onEvent(begun, event);
         this.#runLog.onEvent(begun, event);
       },

@@ -5,7 +5,7 @@ import { durationBuckets } from '../lib/metrics.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
-import { outboxCounts } from '../store/outbox.ts';
+import { oldestDeliveryMs, outboxCounts } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import { accountStates } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
@@ -15,6 +15,8 @@ export interface GatewayMetrics {
   accepted(event: InboundEvent, outcome: Outcome): void;
   finished(turn: FinishedTurn): void;
   delivered(outcome: DeliveryOutcome): void;
+  /** A model was asked again. */
+  retried(): void;
 }
 
 /** Registers what the gateway counts. Labels are platforms and fixed words, never chats or people. */
@@ -23,16 +25,20 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; accoun
   const turns = metrics.counter({ name: 'hermes_turns_total', help: 'Finished turns by their reason', labels: ['reason'] });
   const turnSeconds = metrics.histogram({ name: 'hermes_turn_seconds', help: 'Time from the start of a turn to its commit', buckets: durationBuckets });
   const tokens = metrics.counter({ name: 'hermes_tokens_total', help: 'Tokens by direction', labels: ['direction'] });
+  const cost = metrics.counter({ name: 'hermes_cost_usd_total', help: 'What models cost, in US dollars, as far as prices are known', labels: ['model'] });
+  const retries = metrics.counter({ name: 'hermes_model_retries_total', help: 'Calls of a model that were made again' });
   const deliveries = metrics.counter({ name: 'hermes_deliveries_total', help: 'Attempts to deliver by their outcome', labels: ['platform', 'outcome', 'code'] });
   const callSeconds = metrics.histogram({ name: 'hermes_delivery_call_seconds', help: 'Time that a platform took to take a message', labels: ['platform'], buckets: durationBuckets });
   const open = metrics.gauge({ name: 'hermes_open', help: 'Messages and deliveries that are not settled', labels: ['what', 'state'] });
   const oldest = metrics.gauge({ name: 'hermes_oldest_open_seconds', help: 'Age of the oldest message without an answer' });
+  const oldestDelivery = metrics.gauge({ name: 'hermes_oldest_delivery_seconds', help: 'Age of the oldest message that is still to be delivered' });
   const connected = metrics.gauge({ name: 'hermes_account_connected', help: '1 for an account that carries traffic', labels: ['account', 'state'] });
   metrics.collect(async () => {
-    const [inbox, outbox, age] = await sources.store.read(async (db) => [await inboxCounts(db), await outboxCounts(db), await oldestOpenMs(db)] as const);
+    const [inbox, outbox, age, deliveryAge] = await sources.store.read(async (db) => [await inboxCounts(db), await outboxCounts(db), await oldestOpenMs(db), await oldestDeliveryMs(db)] as const);
     for (const state of ['waiting', 'running', 'set_aside']) open.at('inbox', state).set(inbox[state] ?? 0);
     for (const state of ['pending', 'sending', 'unknown', 'failed']) open.at('outbox', state).set(outbox[state] ?? 0);
     oldest.at().set((age ?? 0) / 1000);
+    oldestDelivery.at().set((deliveryAge ?? 0) / 1000);
     for (const status of sources.accounts()) for (const state of accountStates) connected.at(status.account, state).set(status.state === state ? 1 : 0);
   });
   return {
@@ -42,7 +48,9 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; accoun
       turnSeconds.at().observe(ms / 1000);
       tokens.at('input').inc(result.usage.inputTokens);
       tokens.at('output').inc(result.usage.outputTokens);
+      if (result.usage.cost !== undefined) cost.at(result.model ?? '').inc(result.usage.cost.usd);
     },
+    retried: () => retries.at().inc(),
     delivered: ({ account, outcome, code, callMs }) => {
       deliveries.at(platformOf(account), outcome, code ?? '').inc();
       callSeconds.at(platformOf(account)).observe(callMs / 1000);

@@ -193,6 +193,27 @@ export interface AdapterContext<Options> {
   readonly mediaFolder: string;
 }
 
+/** One attempt of two devices to prove to their owners that nobody sits between them. */
+export interface DeviceCheck {
+  readonly id: string;
+  readonly userId: string;
+  readonly deviceId?: string;
+  readonly state: 'waiting' | 'compare' | 'confirmed' | 'done' | 'cancelled';
+  /** What both sides show while they compare. */
+  readonly emoji: readonly { readonly symbol: string; readonly name: string }[];
+  readonly reason?: string;
+}
+
+/** Comparing emoji with another device, for whoever sits at a terminal or at the page while the gateway runs. */
+export interface DeviceChecks {
+  /** Those of the last minutes, oldest first. */
+  list(): Promise<readonly DeviceCheck[]>;
+  /** Asks a person's devices, or one of them, to begin. */
+  begin(userId: string, deviceId?: string): Promise<void>;
+  /** Says whether both sides show the same. */
+  answer(id: string, same: boolean): Promise<void>;
+}
+
 /**
  * What a platform is to those who use it. `chat`: a messenger. `page` and `terminal`: the gateway's own doors, where its owner sits. `machine`: programs
  * call, and nobody sits there: what they send is never a command, each call gets an answer of its own, and none of them is the owner.
@@ -244,6 +265,8 @@ export interface Platform<Options = unknown> {
   /** A credential's fingerprint source: two accounts with the same value are a mistake. */
   credential(options: Options): string | undefined;
   open(context: AdapterContext<Options>): Promise<Adapter>;
+  /** Present where devices are verified by people; speaks with the gateway that runs the account through what the account keeps. */
+  deviceChecks?(data: AccountData): DeviceChecks;
   /** The platform over its real wire protocol, for tests and the playground. */
   simulate(variant?: string): Promise<PlatformSimulator>;
   /** Other ways to be connected (by webhook instead of polling, say); the conformance suite runs on each of them as well. */

@@ -74,6 +74,12 @@ test('a quote goes before the whole earlier text, shortened, with its author', (
   assert.ok(long.isWellFormed() && long.length < 600);
 });
 
+test('what was said in a thread before goes before the question, the newest of it when it is too much', () => {
+  assert.equal(said([{ text: 'why?', earlier: [{ author: 'Ada', text: 'red' }, { author: 'Bob\n[x]', text: 'since\nwhen?' }] }]), '[Said in this thread before:\nAda: "red"\nBob x: "since\\nwhen?"]\nwhy?');
+  const long = said([{ text: 'why?', earlier: Array.from({ length: 60 }, (_, i) => ({ author: `P${i}`, text: 'x'.repeat(900) })) }]);
+  assert.ok(long.length < 6200 && long.includes('P59: ') && !long.includes('P0: '));
+});
+
 test('an edit and a location are said to be so', () => {
   assert.equal(said([{ text: 'b', kind: 'edit' }]), '[Edited message] b');
   assert.equal(said([{ text: '', location: { latitude: 1.5, longitude: -2, title: 'Home' } }]), '[Location "Home": 1.5, -2]');

@@ -40,6 +40,14 @@ const shorten = (text: string): string => (text.length > quoteLimit ? `${text.sl
 /** One line without control characters and brackets, so that a name cannot pretend to be something else. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\s[\]]+/gu, ' ').trim().slice(0, 80);
 
+const earlierLimit = 6000;
+
+/** The last lines that fit, in their order. */
+const newestFitting = (lines: readonly string[]): readonly string[] => {
+  let left = earlierLimit;
+  return lines.toReversed().filter((line) => (left -= line.length) >= 0).toReversed();
+};
+
 const notesOf = (event: InboundEvent): string[] => {
   const notes: string[] = [];
   const quoted = event.replyTo?.quote ?? event.replyTo?.text;
@@ -47,6 +55,8 @@ const notesOf = (event: InboundEvent): string[] => {
     const author = event.replyTo.isOwn ? 'your earlier message' : `a message by ${oneLine(event.replyTo.authorName ?? 'somebody')}`;
     notes.push(`[In reply to ${author}: ${JSON.stringify(shorten(quoted))}]`);
   }
+  const earlier = event.earlier ?? [];
+  if (earlier.length > 0) notes.push(`[Said in this thread before:\n${newestFitting(earlier.map(({ author, text }) => `${oneLine(author)}: ${JSON.stringify(shorten(text))}`)).join('\n')}]`);
   if (event.location !== undefined) {
     const title = event.location.title === undefined ? '' : ` ${JSON.stringify(oneLine(event.location.title))}`;
     notes.push(`[Location${title}: ${event.location.latitude}, ${event.location.longitude}]`);

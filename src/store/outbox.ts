@@ -207,6 +207,16 @@ export const outboxCounts = async (db: Reading): Promise<Readonly<Record<string,
   return Object.fromEntries(rows.map((row) => [row.state, Number(row.count)]));
 };
 
+/** How long the oldest message waits that is still to be delivered. */
+export const oldestDeliveryMs = async (db: Reading): Promise<number | undefined> => {
+  const row = await db.q
+    .selectFrom('outbox')
+    .select(sql<number | null>`${db.now} - min(created_at)`.as('age'))
+    .where('state', 'in', ['pending', 'sending', 'unknown'])
+    .executeTakeFirst();
+  return row?.age == null ? undefined : Number(row.age);
+};
+
 export interface FailedDelivery {
   readonly id: number;
   readonly account: string;

@@ -6,7 +6,13 @@ import { commands } from '../../src/commands/registry.ts';
 import { describeSettings } from '../../src/config/describe-settings.ts';
 import type { SettingDescription } from '../../src/config/describe-settings.ts';
 import { hookEvents } from '../../src/hooks/events.ts';
-import { platforms } from '../../src/platforms/registry.ts';
+import { loadPlatform } from '../../src/platforms/load-platform.ts';
+import { platforms as ours } from '../../src/platforms/registry.ts';
+
+const irc = await loadPlatform('./examples/irc-platform', fileURLToPath(new URL('../..', import.meta.url)));
+
+/** Also one that lives outside, for its page. */
+const platforms = irc.ok ? [...ours, irc.platform] : ours;
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 

@@ -44,6 +44,7 @@ const newBench = async (targets: TestTargets = {}): Promise<Bench> => {
     home,
     targets: testTargets({ accounts: ['telegram', 'discord'], ...targets }),
     approve: newApprover({ store, log: silentLogger, settings: () => approvalSettings(), attended: (context) => context.asyncDelivery, keepAlways: async () => undefined }),
+    screen: async (text) => (text.includes('withheld') ? undefined : text.replace('damn', '****')),
     prepare: (text, { account }, signal) =>
       prepareText(text, account, {
         deps: { clock: systemClock, log: silentLogger, mediaFolder: join(home, 'media'), maxBytes: 1_000_000, open: (path) => openSendable(path, { home: '/', agentHome: '/', userHome: home, workdir: home, roots: [home] }), sendsFiles: () => true, platform: live.connections.platform },
@@ -84,6 +85,15 @@ test('a message goes to a known chat, by id or name, and the conversation there 
   assert.deepEqual(shown(bench, '-5'), ['the build is green']);
   const rows = await bench.live.store.read((db) => newestSaid(db, 'there', 5));
   assert.deepEqual(rows.map(({ message }) => [message.role, message.content]), [['assistant', 'the **build** is green']]);
+});
+
+test('what the owner’s rules change or keep back is changed or kept back, and the agent is told', async () => {
+  await using bench = await newBench();
+  await converse(bench, 'there', '-5');
+  assert.equal((await bench.send('telegram:-5', 'a damn shame')).success, true);
+  const [kept] = (await bench.send('telegram:-5', 'to be withheld')).results;
+  assert.equal(kept?.['status'], 'skipped');
+  assert.deepEqual(shown(bench, '-5'), ['a **** shame']);
 });
 
 test('several places at once each get it once, and the file that is only kept has its path', async () => {

@@ -25,6 +25,8 @@ export interface SendMessageDeps {
   readonly targets: ResolveDeps;
   readonly approve: Approver;
   /** Files that the text names are looked for and go with it. */
+  /** What is really said there; undefined when it is not to be said. */
+  screen(text: string, to: Target, context: ToolContext): Promise<string | undefined>;
   prepare(text: string, to: { readonly account: string; readonly context: ToolContext }, signal: AbortSignal): Promise<Prepared>;
   /** Whether this person may see who else talks to the agent in private. */
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
@@ -102,7 +104,9 @@ const sendTo = async (work: Work, to: ChatDestination, said: { readonly text: st
   if (isDeliveredAnyway(target)) return { target: targetText(target), status: 'skipped', note: 'Your final answer is delivered there by itself. Put it there instead.' };
   const platform = deps.targets.account(target.account)?.platform;
   if (platform === undefined) throw new ToolError('unavailable', `The account ${target.account} is not configured.`);
-  const { text, media } = await deps.prepare(said.text, { account: target.account, context }, signal);
+  const screened = await deps.screen(said.text, target, context);
+  if (screened === undefined) return { target: targetText(target), status: 'skipped', note: 'A rule of the owner keeps this from being said there.' };
+  const { text, media } = await deps.prepare(screened, { account: target.account, context }, signal);
   if (text.trim() === '' && media === undefined) throw new ToolError('bad_arguments', 'The message is empty.');
   const out = { key: `send:${context.turnId}:${context.callId}:${said.index}`, target, text, ...(media !== undefined && { media }) };
   const keys = await deps.store.write((tx) => enqueueMessage(tx, platform, out));

@@ -11,6 +11,7 @@ import type { Terminal } from '../environment.ts';
 import { logsCommand } from '../logs.ts';
 import { requireConfig } from '../settings.ts';
 import { statusCommand } from '../status.ts';
+import { dumpGateway } from './dump.ts';
 import { knownHomes } from './known-homes.ts';
 import { holderOf } from './process.ts';
 import { serviceFor } from './service.ts';
@@ -113,6 +114,17 @@ const list = (terminal: Terminal): Command =>
       return terminal.write(rows.length === 0 ? 'This user has run no gateway yet.\n' : `${table(rows.map(({ home, holder }) => [home, state(holder)]))}\n`);
     });
 
+const dump = (terminal: Terminal): Command =>
+  new Command('dump')
+    .description('Let the running gateway write down where it stands, also when it is stuck')
+    .addHelpText('after', '\nExample:\n  hermes gateway dump')
+    .action(async () => {
+      const { path, report } = await dumpGateway(resolveHome(terminal.env));
+      const active = Map.groupBy(report.libuv.filter(({ is_active: isActive }) => isActive === true), ({ type }) => type);
+      const handles = [...active].map(([type, list]) => `${list.length} ${type}`).join(', ');
+      terminal.write(`${[...(report.javascriptStack.stack ?? ['(idle)']), '', `heap ${Math.round(report.javascriptHeap.usedMemory / 1_000_000)} MB; ${handles}`, `The whole report, without the environment: ${path}`].join('\n')}\n`);
+    });
+
 const serviceOf = async (terminal: Terminal, system: boolean): Promise<Service> => {
   const home = resolveHome(terminal.env);
   const service = serviceFor({ env: terminal.env, home, system, drainMs: await drainMsOf(terminal, home) });
@@ -165,6 +177,6 @@ const uninstall = (terminal: Terminal): Command =>
 export const gatewayCommand = (terminal: Terminal): Command => {
   const command = new Command('gateway').description('Run the gateway, in this terminal, in the background or as a service');
   command.addCommand(run(terminal), { isDefault: true });
-  for (const each of [start(terminal), stop(terminal), restart(terminal), statusCommand(terminal), list(terminal), logsCommand(terminal), install(terminal), uninstall(terminal)]) command.addCommand(each);
+  for (const each of [start(terminal), stop(terminal), restart(terminal), statusCommand(terminal), list(terminal), logsCommand(terminal), dump(terminal), install(terminal), uninstall(terminal)]) command.addCommand(each);
   return command;
 };

@@ -27,6 +27,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import type { Platform } from '../../platforms/contract.ts';
 import { homeOfAgent } from '../../routing/agent-home.ts';
+import type { SendMessageDeps } from '../../agent/tools/send-message.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
@@ -65,6 +66,8 @@ export interface RuntimeDeps {
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
   readonly targets: ResolveDeps;
   readonly ways: WaysOut;
+  /** What is really said when an agent writes into another chat. */
+  screenSent: SendMessageDeps['screen'];
 }
 
 /** What an agent has at one place. */
@@ -166,6 +169,7 @@ export class AgentRuntime {
       agentWith: (tools) => inSession(runtime.agentWith(tools)),
       targets: deps.targets,
       prepare: runtime.prepare,
+      screenSent: (text, to, context) => deps.screenSent(text, to, context),
       isOwner: (person) => deps.isOwner(person),
     });
     await memory.start();

@@ -14,6 +14,7 @@ import { newChildRunner } from '../../agent/tools/delegation/child-runner.ts';
 import { delegateTaskTool } from '../../agent/tools/delegation/delegate-task.ts';
 import { fileTools } from '../../agent/tools/files/file-tools.ts';
 import { sendMessageTool } from '../../agent/tools/send-message.ts';
+import type { SendMessageDeps } from '../../agent/tools/send-message.ts';
 import { sessionSearchTool } from '../../agent/tools/session-search.ts';
 import type { SkillLibrary } from '../../agent/tools/skills/skill-library.ts';
 import { skillManageTool } from '../../agent/tools/skills/skill-manage.ts';
@@ -50,6 +51,7 @@ export interface ToolsDeps extends AgentPlace {
   agentWith(tools: ToolSet): Agent;
   readonly targets: ResolveDeps;
   readonly prepare: PrepareOutgoing;
+  screenSent: SendMessageDeps['screen'];
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
 }
 
@@ -126,6 +128,7 @@ const messagesOf = (deps: ToolsDeps, approve: Approver): Tool =>
     home: deps.home,
     targets: deps.targets,
     approve,
+    screen: (text, to, context) => deps.screenSent(text, to, context),
     prepare: (text, { account, context }, signal) => deps.prepare(text, { account, sessionId: context.sessionId }, signal),
     isOwner: (person) => deps.isOwner(person),
   });

@@ -16,6 +16,8 @@ import type { SingleTurns } from '../agents/single-turns.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { admitCall } from './admit-call.ts';
 import type { AdmittedCall, ArrivedCall } from './admit-call.ts';
+import { newApiJobs } from './api-jobs.ts';
+import type { ApiJobs } from './api-jobs.ts';
 import { newApiRuns } from './api-runs.ts';
 import type { ApiRuns } from './api-runs.ts';
 import { newApiSessions } from './api-sessions.ts';
@@ -77,6 +79,7 @@ export class ApiGate {
   readonly #deps: ApiGateDeps;
   readonly runs: ApiRuns;
   readonly sessions: ApiSessions;
+  readonly jobs: ApiJobs;
   readonly #running = new Set<AbortController>();
   readonly #idle: (() => void)[] = [];
   #closing = false;
@@ -85,6 +88,7 @@ export class ApiGate {
     this.#deps = deps;
     this.runs = newApiRuns(deps);
     this.sessions = newApiSessions(deps);
+    this.jobs = newApiJobs(deps);
   }
 
   /** Ids of the agents that can be asked. */

@@ -1,5 +1,6 @@
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { TurnEvent } from '../../core/turn.ts';
+import { isSilentReply } from '../../delivery/silence.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { apiCall } from '../../store/api-calls.ts';
 import type { ApiCallResult } from '../../store/api-calls.ts';
@@ -9,7 +10,7 @@ import type { CallFeed } from './call-hub.ts';
 /** How often the store is asked, for a turn that runs in another process tells nothing here. */
 const lookMs = 1000;
 
-const saidBy = (message: TranscriptMessage): readonly TurnEvent[] => [...(message.content === '' ? [] : [{ type: 'text', delta: message.content } as const]), { type: 'message', message }];
+const saidBy = (message: TranscriptMessage): readonly TurnEvent[] => [...(message.content === '' || isSilentReply(message.content) ? [] : [{ type: 'text', delta: message.content } as const]), { type: 'message', message }];
 
 const endOf = ({ reason, error, errorCode }: ApiCallResult): TurnEvent => ({ type: 'end', reason, ...(error !== null && { error: { code: errorCode ?? 'internal', sentence: error } }) });
 

@@ -14,6 +14,7 @@ import { capabilitiesRoute } from './capabilities.ts';
 import { chatRoute } from './chat/route.ts';
 import { allowOrigin } from './cors.ts';
 import { healthRoute } from './health.ts';
+import { jobRoutes } from './jobs/routes.ts';
 import { modelRoutes } from './models.ts';
 import type { ApiOptions } from './options.ts';
 import { Replays } from './replays.ts';
@@ -54,7 +55,7 @@ const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
   const gate = (): ApiGate => requireGate(deps.gate());
   const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options });
   const replays = new Replays(deps.store);
-  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), ...runRoutes({ ...deps, gate, work, replays }), ...sessionRoutes({ ...deps, gate, work, replays }), healthRoute({ ...deps, gate })];
+  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), ...runRoutes({ ...deps, gate, work, replays }), ...sessionRoutes({ ...deps, gate, work, replays }), ...jobRoutes({ gate }), healthRoute({ ...deps, gate })];
   return [...routes, capabilitiesRoute(() => routes, features)];
 };
 

@@ -36,8 +36,9 @@ export const turnError = (end: End): ApiError | undefined => {
     case 'stopped':
     case 'interrupted':
     case 'suspended':
-    case 'set_aside':
       return new ApiError(503, sentence ?? 'The answer was broken off.', { code: 'cancelled', retryAfterMs: 1000 });
+    case 'set_aside':
+      return new ApiError(500, sentence ?? 'Each try to answer this ended with a crash of the gateway, so it was set aside.', { code: 'set_aside' });
     default:
       throw end.reason satisfies never;
   }

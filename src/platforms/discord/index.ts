@@ -1,20 +1,47 @@
+import { PlatformError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Adapter, AdapterContext, Platform } from '../contract.ts';
+import type { Adapter, AdapterContext, Identity, Platform, Typing } from '../contract.ts';
 import { forgetProgress } from '../progress.ts';
+import { channelOf } from './address.ts';
 import { openApi } from './api.ts';
-import { identify, newDirectory, newEdits, newMenu, newReactions, newThreads, newTyping } from './capabilities.ts';
+import type { DiscordApi } from './api.ts';
 import { newDirectChats } from './direct-chats.ts';
+import { newDirectory } from './directory.ts';
+import { newEdits } from './edits.ts';
 import { newMedia } from './files.ts';
 import { measureDiscord } from './format.ts';
 import { newInteractions } from './interactions.ts';
+import { newMenu } from './menu.ts';
 import { discordOptions } from './options.ts';
 import type { DiscordOptions } from './options.ts';
 import { clientSplitsAt } from './parse.ts';
 import { newPlaces } from './places.ts';
 import { newPosts } from './posts.ts';
+import { newReactions } from './reactions.ts';
 import { receive } from './receive.ts';
 import { newSend } from './send.ts';
 import { newThreadsBelow } from './threads-below.ts';
+import type { ThreadsBelow } from './threads-below.ts';
+import { newThreads } from './threads.ts';
+import { readUser, record, text } from './wire.ts';
+
+const identify = async (api: DiscordApi, signal: AbortSignal): Promise<Identity> => {
+  const raw = await api.call({ method: 'GET', route: '/users/@me' }, signal);
+  const me = readUser(raw);
+  if (me === undefined) throw new PlatformError('unavailable', 'GET /users/@me: the answer is not a user');
+  const handle = text(record(raw)?.['username']);
+  return { id: me.id, name: me.name ?? me.id, ...(handle !== undefined && { handle }) };
+};
+
+/** Discord shows it for ten seconds. */
+const newTyping = (api: DiscordApi, threadsBelow: ThreadsBelow): Typing => ({
+  everyMs: 8000,
+  async show(target, signal) {
+    const channel = channelOf(target);
+    if (target.chatType === 'thread') await threadsBelow.ensure(channel, signal);
+    await api.call({ method: 'POST', route: '/channels/{channel}/typing', ids: { channel } }, signal);
+  },
+});
 
 const open = async ({ account, options, log, data }: AdapterContext<DiscordOptions>): Promise<Adapter> => {
   const clock = systemClock;

@@ -67,6 +67,8 @@ class Place implements Position {
   #named: Omit<Session, 'seq'> | undefined;
   #seq: number | undefined;
   #newest: string | undefined;
+  /** `#newest` is what our own clock says, which may be ahead of Discord's; the first message corrects it. */
+  #isGuess = false;
   #tries: number;
   #savedMs = 0;
   #saved = '';
@@ -101,6 +103,7 @@ class Place implements Position {
     this.#named = session;
     this.#seq = undefined;
     this.#tries = 0;
+    if (this.#newest === undefined) this.#isGuess = true;
     this.#newest ??= now;
   }
 
@@ -124,7 +127,10 @@ class Place implements Position {
       this.#open.delete(first);
       this.#done.delete(first);
       this.#seq = first;
-      if (message !== undefined && (this.#newest === undefined || isNewer(message, this.#newest))) this.#newest = message;
+      if (message !== undefined && (this.#isGuess || this.#newest === undefined || isNewer(message, this.#newest))) {
+        this.#newest = message;
+        this.#isGuess = false;
+      }
     }
     if (this.#clock.now() - this.#savedMs >= saveEveryMs) this.save().catch((error: unknown) => this.#failure.reject(error));
   }

@@ -6,7 +6,7 @@ import type { DiscordApi } from './api.ts';
 import { bodyOf } from './message-body.ts';
 import type { Part } from './message-body.ts';
 import type { DiscordOptions } from './options.ts';
-import { threadName } from './threads-below.ts';
+import { archiveMinutes, threadName } from './threads-below.ts';
 import { integer, record, snowflake, text } from './wire.ts';
 
 type PostMessage = (message: OutboundMessage, part: Part, at: { readonly channel: string; readonly index: number }, signal: AbortSignal) => Promise<string>;
@@ -25,8 +25,6 @@ interface LastPost {
 
 /** Later pieces of a text come at once or not at all. */
 const pieceMs = 10 * 60_000;
-
-const archiveMinutes = 1440;
 
 /** The key of a text's piece ends in its number. */
 const pieceOf = (key: string): { readonly base: string; readonly number: number } => {

@@ -117,9 +117,14 @@ class Reception {
 
   /** Behind an event that could not be stored nothing of its channel is, so that the order stays when all of it comes again. */
   #inLane<T>(channelId: string, work: () => Promise<T>): Promise<T> {
-    return this.#lanes.run(channelId, () => {
+    return this.#lanes.run(channelId, async () => {
       if (this.#failed || this.#signal.aborted) throw new PlatformError('aborted', 'the connection is over');
-      return work();
+      try {
+        return await work();
+      } catch (error) {
+        this.#failed = true;
+        throw error;
+      }
     });
   }
 

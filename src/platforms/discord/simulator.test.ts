@@ -7,17 +7,22 @@ import { startDiscordSimulator } from './simulator.ts';
 import type { DiscordSimulator } from './simulator.ts';
 
 let simulator: DiscordSimulator;
+const clients: Client[] = [];
 
 beforeEach(async () => {
   simulator = await startDiscordSimulator();
 });
-afterEach(() => simulator[Symbol.asyncDispose]());
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.destroy();
+  await simulator[Symbol.asyncDispose]();
+});
 
 const { Guilds, GuildMessages, DirectMessages, MessageContent, GuildMessageReactions } = GatewayIntentBits;
 
 /** A bot of discord.js, which knows nothing of us. */
 const connect = async (): Promise<Client> => {
   const client = new Client({ intents: [Guilds, GuildMessages, DirectMessages, MessageContent, GuildMessageReactions], partials: [Partials.Channel, Partials.Message], rest: { api: simulator.baseUrl } });
+  clients.push(client);
   const ready = new Promise((resolve) => client.once('clientReady', resolve));
   await client.login(simulator.token);
   await ready;
@@ -47,7 +52,6 @@ describe('the simulator', () => {
     assert.deepEqual([answer?.text, answer?.replyTo, answer?.media[0]?.name, answer?.edited], ['echo: @hermes hello true 0!', id, 'notes.txt', 1]);
     assert.equal(simulator.visible(ids.dm)[0]?.text, 'echo: alone false 1!');
     assert.deepEqual(simulator.violations(), []);
-    await client.destroy();
   });
 
   it('serves its buttons, commands, threads and posts', async () => {
@@ -78,7 +82,6 @@ describe('the simulator', () => {
     const post = await forum.threads.create({ name: 'Idea', message: { content: 'What if' } });
     assert.equal(simulator.visible(post.id)[0]?.text, 'What if');
     assert.deepEqual(simulator.violations(), []);
-    await client.destroy();
   });
 
   it('lets a connection of discord.js break and takes its session up again, without losing anything', async () => {
@@ -90,7 +93,6 @@ describe('the simulator', () => {
     simulator.sayMeanwhile({ chatId: ids.text, chatType: 'group', senderId: ids.person, text: 'meanwhile' });
     await eventually(() => heard.includes('meanwhile'), 'the message is replayed', 8000);
     assert.equal(simulator.gateway.frames.filter(({ op }) => op === 6).length, 1);
-    await client.destroy();
   });
 
   it('limits discord.js as Discord does', async () => {

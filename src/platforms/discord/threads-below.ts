@@ -17,7 +17,8 @@ export interface ThreadsBelow {
 const prefix = 'thread:';
 const lifeMs = 7 * 24 * 3600 * 1000;
 const longestName = 100;
-const archiveMinutes = 1440;
+/** How long a thread without messages stays in people's list. */
+export const archiveMinutes = 1440;
 
 /** What people see above a thread: the first line of what it is about. */
 export const threadName = (words: string, otherwise = 'Conversation'): string => {

@@ -85,7 +85,8 @@ export const imapError = (error: unknown, signal: AbortSignal): PlatformError =>
   const refused = thrown.authenticationFailed === true && text(thrown.responseStatus) === 'NO';
   if (refused && !passing.has(thrown.serverResponseCode)) return new PlatformError('bad_credential', `the IMAP server refused the login: ${said}`);
   if (thrown.code === 'ETHROTTLE') return new PlatformError('rate_limited', `the IMAP server: ${said}`, { scope: 'account', ...(typeof thrown.throttleReset === 'number' && { retryAfterMs: thrown.throttleReset }) });
-  return new PlatformError('unavailable', `the IMAP server: ${said}`);
+  const isDefinite = thrown.responseStatus === 'NO' && !passing.has(thrown.serverResponseCode);
+  return new PlatformError(isDefinite ? 'rejected' : 'unavailable', `the IMAP server: ${said}`);
 };
 
 /** The folder does not exist, or may not be opened. */

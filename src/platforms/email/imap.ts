@@ -118,6 +118,8 @@ export const dialImap = async (dialling: ImapDialling, signal: AbortSignal): Pro
     },
     async fetch(uid, query) {
       const mail = await call(bodyMs, () => client.fetchOne(String(uid), query, { uid: true }));
+      // Without a folder, because the connection has just ended, the library answers nothing at all.
+      if (mail === undefined) throw imapError(undefined, signal);
       return mail === false ? undefined : mail;
     },
     async markSeen(uid) {

@@ -74,7 +74,7 @@ const open = async ({ account, options, log, data }: AdapterContext<EmailOptions
     },
     async run(inbox, _identity, signal) {
       await records.prune();
-      const common = { mime, reading, inbox, records, pace: newPace(), log, clock, maxMessageBytes, markSeen: options.mark_seen, dial, pollMs: options.poll_interval_seconds * 1000, checkMs: options.idle_check_seconds * 1000 };
+      const common = { mime, reading, inbox, records, data, pace: newPace(), log, clock, maxMessageBytes, markSeen: options.mark_seen, dial, pollMs: options.poll_interval_seconds * 1000, checkMs: options.idle_check_seconds * 1000 };
       const stop = new AbortController();
       const ended = AbortSignal.any([signal, stop.signal]);
       const folders = options.folders.map((folder) => receiveFolder({ ...common, folder, baseline: baselines.get(folder) }, ended));
@@ -116,7 +116,8 @@ export const email: Platform<EmailOptions> = {
   authenticatesSenders: false,
   answersStrangers: false,
   alwaysOn: false,
-  credential: ({ address, password }) => `${address} ${password}`,
+  // Two accounts on one mailbox would answer everything twice, whatever they log in with.
+  credential: (options) => `${options.address} at ${serversOf(options).imap.host}:${serversOf(options).imap.port}`,
   open,
   simulate: async (variant) => (await import('./simulator.ts')).startEmailSimulator({ idle: variant !== 'polling' }),
   variants: ['polling'],

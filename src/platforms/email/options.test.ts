@@ -25,7 +25,9 @@ describe('servers of a mailbox', () => {
   });
 
   it('have to be known', () => {
-    assert.deepEqual(problems(needed), ['imap_host', 'smtp_host']);
+    assert.deepEqual(problems(needed), ['provider']);
+    assert.deepEqual(problems({ ...needed, provider: 'other' }), ['imap_host', 'smtp_host']);
+    assert.deepEqual(problems({ ...needed, imap_host: 'mail.example.org' }), ['smtp_host']);
     assert.deepEqual(problems({ ...needed, address: 'nobody', provider: 'gmail' }), ['address']);
     assert.equal(emailOptions.parse({ ...needed, provider: 'gmail' }).address, 'agent@example.org');
   });

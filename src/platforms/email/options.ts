@@ -11,7 +11,7 @@ const address = z
 const host = z.string().trim().min(1).optional();
 const port = z.int().min(1).max(65_535).optional();
 const security = z.enum(['tls', 'starttls', 'none']).optional();
-const providerNames = Object.keys(providers) as [ProviderName, ...ProviderName[]];
+const providerNames = [...(Object.keys(providers) as ProviderName[]), 'other'] as const;
 
 const fields = z.object({
   address: address.meta({ env: 'EMAIL_ADDRESS', description: 'Address of the mailbox; the agent writes from it' }),
@@ -19,11 +19,11 @@ const fields = z.object({
   username: z.string().trim().min(1).optional().meta({ env: 'EMAIL_USERNAME', description: 'Login name, where it is not the address' }),
   from_name: z.string().trim().min(1).max(100).default('Hermes').meta({ env: 'EMAIL_FROM_NAME', description: 'Name that people see beside the address' }),
   aliases: z.array(address).default([]).meta({ description: 'Further addresses that arrive in this mailbox; mail from them is our own' }),
-  provider: z.enum(providerNames).optional().meta({ env: 'EMAIL_PROVIDER', description: 'Fills in servers, ports and authserv_ids' }),
-  imap_host: host.meta({ env: 'EMAIL_IMAP_HOST', description: 'Server that mail is read from; required without provider' }),
+  provider: z.enum(providerNames).optional().meta({ env: 'EMAIL_PROVIDER', description: 'Fills in servers, ports and authserv_ids; other when they are named one by one' }),
+  imap_host: host.meta({ env: 'EMAIL_IMAP_HOST', description: 'Server that mail is read from; required unless the provider is known' }),
   imap_port: port.meta({ env: 'EMAIL_IMAP_PORT', description: 'Its port; 993 unless said otherwise' }),
   imap_security: security.meta({ description: 'tls from the first byte, starttls, or none; by default tls on port 993 and starttls elsewhere' }),
-  smtp_host: host.meta({ env: 'EMAIL_SMTP_HOST', description: 'Server that mail is sent through; required without provider' }),
+  smtp_host: host.meta({ env: 'EMAIL_SMTP_HOST', description: 'Server that mail is sent through; required unless the provider is known' }),
   smtp_port: port.meta({ env: 'EMAIL_SMTP_PORT', description: 'Its port; 587 unless said otherwise' }),
   smtp_security: security.meta({ description: 'tls from the first byte, starttls, or none; by default tls on port 465 and starttls elsewhere' }),
   allow_plaintext: z.boolean().default(false).meta({ description: 'Lets security: none send the password in the clear beyond this machine' }),
@@ -42,11 +42,15 @@ const fields = z.object({
   max_message_mb: z.number().min(0.1).max(100).default(25).meta({ description: 'Of a larger mail only the beginning is read, without its files' }),
 });
 
+const presetOf = (name: z.output<typeof fields>['provider']): Provider | undefined => (name === undefined || name === 'other' ? undefined : providers[name]);
+
 /** Options of one mailbox, as they stand below `platforms.email` in config.yaml. */
 export const emailOptions = fields.superRefine((options, context) => {
   const complain = (key: keyof typeof options, message: string): void => context.addIssue({ code: 'custom', path: [key], message });
+  const isUnsaid = options.provider === undefined && options.imap_host === undefined && options.smtp_host === undefined;
+  if (isUnsaid) complain('provider', `is required: ${providerNames.join(', ')}`);
   for (const kind of ['imap', 'smtp'] as const) {
-    if (options.provider === undefined && options[`${kind}_host`] === undefined) complain(`${kind}_host`, `is required unless provider is one of ${providerNames.join(', ')}`);
+    if (!isUnsaid && presetOf(options.provider) === undefined && options[`${kind}_host`] === undefined) complain(`${kind}_host`, 'is required unless the provider is known');
     const name = options[`${kind}_host`];
     if (options[`${kind}_security`] === 'none' && name !== undefined && !isLoopback(name) && !options.allow_plaintext) complain(`${kind}_security`, 'none would send the password in the clear; set allow_plaintext: true if that is meant');
   }
@@ -76,7 +80,7 @@ const serverOf = (options: EmailOptions, kind: 'imap' | 'smtp', usual: { readonl
 
 /** Where the account's servers are, by its own settings first and its provider's otherwise. */
 export const serversOf = (options: EmailOptions): Servers => {
-  const preset: Provider | undefined = options.provider === undefined ? undefined : providers[options.provider];
+  const preset = presetOf(options.provider);
   return {
     imap: serverOf(options, 'imap', { host: preset?.imapHost, port: preset?.imapPort ?? 993, tlsPort: 993 }),
     smtp: serverOf(options, 'smtp', { host: preset?.smtpHost, port: preset?.smtpPort ?? 587, tlsPort: 465 }),

@@ -37,7 +37,8 @@ export interface Arrived {
   readonly words: string;
 }
 
-const isForward = (subject: string): boolean => /^(?:fwd?|wg|tr|rv|enc|i)\s*:/i.test(subject);
+/** What was written before is then part of what is said now. */
+export const isForward = (subject: string): boolean => /^(?:fwd?|wg|tr|rv|enc|i)\s*:/i.test(subject);
 const isAnswer = (subject: string): boolean => /^(?:re|aw|antw|sv|vs|ref|rif|r)\s*(?:\[\d+\])?\s*:/i.test(subject);
 
 /** A new subject is part of what is said; one that only repeats the thread's is not, and neither is one above a command. */

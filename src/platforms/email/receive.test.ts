@@ -143,6 +143,36 @@ describe('reading a mailbox', () => {
   });
 });
 
+describe('a mail that the server does not give out', () => {
+  it('is asked for again a few times, and then holds up nobody', async () => {
+    await using box = await openMailbox();
+    const inbox = newInbox();
+    const first = await box.receive(inbox);
+    await eventually(() => box.provider.isIdling(), 'it listens');
+    box.provider.fail({ what: 'download', fault: { type: 'status', status: 404 }, count: 3 });
+    await box.say('never seen');
+    await box.say('behind it');
+    let { ended } = first;
+    for (let connections = 1; inbox.events.length === 0 && connections <= 5; connections += 1) {
+      await Promise.race([ended, eventually(() => inbox.events.length > 0, 'the next one is read').catch(() => undefined)]);
+      if (inbox.events.length === 0) ({ ended } = await box.receive(inbox));
+    }
+    await eventWith(inbox, 'behind it');
+    assert.ok(box.lines.some((line) => line.includes('email.given_up')));
+  });
+
+  it('for a passing reason is asked for until it comes', async () => {
+    await using box = await openMailbox();
+    const { inbox, ended } = await box.receive();
+    await eventually(() => box.provider.isIdling(), 'it listens');
+    box.provider.fail({ what: 'download', fault: { type: 'status', status: 503 } });
+    await box.say('later');
+    assert.ok((await ended) instanceof PlatformError);
+    await box.receive(inbox);
+    await eventWith(inbox, 'later');
+  });
+});
+
 describe('a connection that is not what it seems', () => {
   it('that answers and tells nothing is found out, and polled from then on', async () => {
     await using box = await openMailbox({ options: { idle_check_seconds: 0.2 } });
@@ -156,6 +186,15 @@ describe('a connection that is not what it seems', () => {
     await box.say('and now?');
     await eventWith(inbox, 'and now?');
     assert.equal(box.provider.log.filter((name) => name === 'IDLE').length, idles);
+  });
+
+  it('that promises to tell and refuses to is polled', async () => {
+    await using box = await openMailbox({ provider: { idle: 'refused' } });
+    const { inbox } = await box.receive();
+    await box.say('one');
+    await eventWith(inbox, 'one');
+    await box.say('two');
+    await eventWith(inbox, 'two');
   });
 
   it('is renewed with evidence although it is silent', async () => {

@@ -60,11 +60,12 @@ type Woken = 'told' | 'looked';
 /** Waits until the server tells of mail, or until it is time to look anyway. */
 const waitForMail = async (link: ImapLink, wait: { readonly idle: boolean; readonly ms: number; readonly told: Promise<void>; readonly receiving: FolderReceiving; readonly signal: AbortSignal }): Promise<Woken> => {
   const done = new AbortController();
-  const { clock } = wait.receiving;
+  const { clock, pollMs } = wait.receiving;
   const timer = slept(clock, wait.ms, AbortSignal.any([done.signal, wait.signal])).then((): Woken => 'looked');
   const told = wait.told.then((): Woken => 'told');
   try {
-    const idling = wait.idle ? [link.idle().then((): Woken => 'looked')] : [];
+    // A server that ends IDLE by itself, or refuses it, is asked again like one that does not have it.
+    const idling = wait.idle ? [link.idle().then(() => slept(clock, pollMs, done.signal)).then((): Woken => 'looked')] : [];
     return await Promise.race([timer, told, link.lost, ...idling]);
   } finally {
     done.abort();

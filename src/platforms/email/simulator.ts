@@ -11,8 +11,8 @@ import { startSmtp } from './simulator/smtp-server.ts';
 import type { SmtpRefusal, SmtpWorld } from './simulator/smtp-server.ts';
 
 export interface EmailSimulatorOptions {
-  /** Whether the IMAP server knows IDLE; it does by default. */
-  readonly idle?: boolean;
+  /** Whether the IMAP server knows IDLE; it does by default. `refused`: it says so, and answers NO. */
+  readonly idle?: boolean | 'refused';
   readonly folders?: readonly string[];
   /** Key and certificate, as PEM: both servers then offer STARTTLS and log nobody in without. */
   readonly tls?: { readonly key: string; readonly cert: string };

@@ -1,12 +1,13 @@
+import { PlatformError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Accepted, Inbox } from '../contract.ts';
+import type { AccountData, Accepted, Inbox } from '../contract.ts';
 import { htmlToText } from './html-text.ts';
 import type { ImapLink } from './imap.ts';
 import { readMail } from './mail.ts';
 import type { Mail, MimeLibrary } from './mail.ts';
 import type { Pace } from './pace.ts';
-import { parseMail } from './parse.ts';
+import { isForward, parseMail } from './parse.ts';
 import type { Arrived, Parsed, Reading } from './parse.ts';
 import type { ThreadRecords } from './threads.ts';
 
@@ -15,6 +16,7 @@ export interface Receiving {
   readonly reading: Reading;
   readonly inbox: Inbox;
   readonly records: ThreadRecords;
+  readonly data: AccountData;
   readonly pace: Pace;
   readonly log: Logger;
   readonly clock: Clock;
@@ -32,6 +34,23 @@ export interface Slot {
 /** Enough for the words of a mail whose files are too large. */
 const beginningBytes = 256 * 1024;
 
+/** A server may refuse one mail for ever; everything behind it must not wait for that. */
+const mostRefusals = 3;
+
+/** Rejects with the refusal, so that the mail is tried again on a new connection, until that was done often enough. */
+const unlessRefusedOften = async ({ data, log }: Receiving, slot: Slot, error: unknown): Promise<undefined> => {
+  if (!(error instanceof PlatformError) || error.code !== 'rejected') throw error;
+  const name = `refused:${slot.folder}:${slot.uidValidity}:${slot.uid}`;
+  const times = Number((await data.get(name)) ?? 0) + 1;
+  if (times < mostRefusals) {
+    await data.set(name, String(times));
+    throw error;
+  }
+  await data.remove(name);
+  log.error({ ...slot, err: error }, 'email.given_up');
+  return undefined;
+};
+
 const fetchMail = async ({ maxMessageBytes, clock }: Receiving, link: ImapLink, { folder, uidValidity, uid }: Slot) => {
   const facts = await link.fetch(uid, { uid: true, size: true, internalDate: true, flags: true });
   if (facts === undefined || facts.flags?.has('\\Deleted') === true) return undefined;
@@ -44,7 +63,7 @@ const fetchMail = async ({ maxMessageBytes, clock }: Receiving, link: ImapLink, 
 };
 
 const wordsOf = async ({ clock }: Receiving, mail: Mail, signal: AbortSignal): Promise<string> =>
-  mail.text.trim() !== '' || mail.html === '' ? mail.text : htmlToText(mail.html, { whole: /^(?:fwd?|wg)\s*:/i.test(mail.subject), clock }, signal);
+  mail.text.trim() !== '' || mail.html === '' ? mail.text : htmlToText(mail.html, { whole: isForward(mail.subject), clock }, signal);
 
 const isKept = (accepted: Accepted): boolean => accepted === 'stored' || accepted === 'duplicate';
 
@@ -76,7 +95,7 @@ const read = async (receiving: Receiving, source: Uint8Array, arrived: Omit<Arri
 /** Stores one mail. Resolves also when it was left out on purpose; rejects when it must be fetched again. `wanted` may still say no. */
 export const takeMail = async (receiving: Receiving, link: ImapLink, slot: Slot, { wanted, signal }: { readonly wanted: (mail: Mail) => boolean; readonly signal: AbortSignal }): Promise<void> => {
   const { log, markSeen } = receiving;
-  const fetched = await fetchMail(receiving, link, slot);
+  const fetched = await fetchMail(receiving, link, slot).catch((error: unknown) => unlessRefusedOften(receiving, slot, error));
   const found = fetched === undefined ? undefined : await read(receiving, fetched.source, fetched.arrived, signal);
   if (found === undefined) return;
   const { mail, parsed } = found;

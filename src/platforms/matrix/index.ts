@@ -5,6 +5,7 @@ import { newApi } from './api.ts';
 import type { MatrixApi, Whoami } from './api.ts';
 import { newCrypto } from './crypto/crypto.ts';
 import type { Crypto } from './crypto/crypto.ts';
+import { newDeviceChecks } from './device-checks.ts';
 import { newDirectory } from './directory.ts';
 import { newMedia } from './files.ts';
 import { measureMatrix } from './format.ts';
@@ -15,7 +16,7 @@ import { newOutgoing } from './outgoing.ts';
 import type { Outgoing } from './outgoing.ts';
 import { newParser } from './parse.ts';
 import { newReactions } from './reactions.ts';
-import { follow } from './receive.ts';
+import { receive } from './receive.ts';
 import { newRooms } from './rooms.ts';
 import { newEdits, newSend, newThreads } from './send.ts';
 import { newCredential } from './session.ts';
@@ -56,7 +57,7 @@ const open = async ({ account, options, log, data }: AdapterContext<MatrixOption
       const me = await whoami.ask(signal);
       outgoing.following = true;
       try {
-        await follow({ account, api, inbox, log, clock, options, me, rooms, timeline, crypto: await crypto(signal), parse: newParser({ account, identity, options }) }, signal);
+        await receive({ account, api, inbox, log, clock, options, me, rooms, timeline, crypto: await crypto(signal), parse: newParser({ account, identity, options }) }, signal);
       } finally {
         outgoing.following = false;
       }
@@ -90,6 +91,7 @@ export const matrix: Platform<MatrixOptions> = {
   // Clients keep `/` to themselves.
   commandMark: '!',
   alwaysOn: false,
+  deviceChecks: (data) => newDeviceChecks(data, () => systemClock.now()),
   credential: ({ access_token: token, user_id: user, homeserver }) => token ?? (user === undefined ? undefined : `${homeserver} ${user}`),
   open,
   simulate: async (variant) => (await import('./simulator.ts')).startMatrixSimulator({ encrypted: variant === 'encrypted' }),

@@ -75,7 +75,7 @@ const takeDirect = async ({ rooms }: Receiving, answer: Json): Promise<void> => 
 
 /** Stores everything that one answer holds. Resolves also for what was skipped on purpose; rejects when the answer must come again. */
 const takeAnswer = async (receiving: Receiving, answer: Json, when: Pick<RoomNews, 'position' | 'startedMs'>, signal: AbortSignal): Promise<void> => {
-  await receiving.crypto?.receive(answer);
+  await receiving.crypto?.receive(answer, signal);
   await takeDirect(receiving, answer);
   const rooms = record(answer['rooms']);
   const joined = Object.entries(record(rooms?.['join']) ?? {});
@@ -84,33 +84,43 @@ const takeAnswer = async (receiving: Receiving, answer: Json, when: Pick<RoomNew
   await all(Object.entries(record(rooms?.['invite']) ?? {}).map(([roomId, room]) => answerInvite(receiving, roomId, room, signal)));
 };
 
-/** Follows the homeserver's stream until aborted. The position advances when everything before it is stored. */
-export const follow = async (receiving: Receiving, signal: AbortSignal): Promise<void> => {
-  const { api, inbox, clock, me, options, crypto } = receiving;
-  const heldMs = options.sync_timeout_seconds * 1000;
-  const startedMs = clock.now();
+/** Follows the homeserver's stream, and does what its owner wants of the account's device, until aborted or until one of both fails. */
+export const receive = async (receiving: Receiving, signal: AbortSignal): Promise<void> => {
+  const stop = new AbortController();
+  const both = AbortSignal.any([signal, stop.signal]);
+  const working = [follow(receiving, both), receiving.crypto?.verification.attend(both)];
   try {
-    let position = readPosition(await inbox.cursor.read(cursorName));
-    const filterId = await api.saveFilter(me.userId, filter, signal);
-    await crypto?.start(signal);
-    const probe = newProbe(receiving);
-    for (;;) {
-      const known = position === undefined ? { timeout: '0' } : { since: position.since, timeout: String(heldMs) };
-      const answer = await api.sync({ filter: filterId, ...known }, heldMs, signal);
-      const next = text(answer['next_batch']);
-      if (next === undefined) throw new PlatformError('unavailable', 'sync: the answer has no position');
-      inbox.alive();
-      probe.look(answer);
-      await takeAnswer(receiving, answer, { position, startedMs }, signal);
-      const after: Position = { since: next, atMs: clock.now() };
-      if (next !== position?.since) await inbox.cursor.write(cursorName, writePosition(after));
-      position = after;
-      await crypto?.settle(signal);
-      await probe.send(signal);
-    }
+    await Promise.all(working);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    await crypto?.stop();
+    stop.abort();
+    await Promise.allSettled(working);
+    await receiving.crypto?.stop();
+  }
+};
+
+/** The position advances when everything before it is stored. */
+const follow = async (receiving: Receiving, signal: AbortSignal): Promise<void> => {
+  const { api, inbox, clock, me, options, crypto } = receiving;
+  const heldMs = options.sync_timeout_seconds * 1000;
+  const startedMs = clock.now();
+  let position = readPosition(await inbox.cursor.read(cursorName));
+  const filterId = await api.saveFilter(me.userId, filter, signal);
+  await crypto?.start(signal);
+  const probe = newProbe(receiving);
+  for (;;) {
+    const known = position === undefined ? { timeout: '0' } : { since: position.since, timeout: String(heldMs) };
+    const answer = await api.sync({ filter: filterId, ...known }, heldMs, signal);
+    const next = text(answer['next_batch']);
+    if (next === undefined) throw new PlatformError('unavailable', 'sync: the answer has no position');
+    inbox.alive();
+    probe.look(answer);
+    await takeAnswer(receiving, answer, { position, startedMs }, signal);
+    const after: Position = { since: next, atMs: clock.now() };
+    if (next !== position?.since) await inbox.cursor.write(cursorName, writePosition(after));
+    position = after;
+    await crypto?.settle(signal);
+    await probe.send(signal);
   }
 };

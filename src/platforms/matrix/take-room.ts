@@ -1,3 +1,4 @@
+import { isVerification } from './crypto/verification.ts';
 import { readGap } from './history.ts';
 import type { Position, Receiving } from './receive.ts';
 import { applySync, roomName, unknownRoom } from './rooms.ts';
@@ -73,6 +74,10 @@ interface Place {
 
 const takeEvent = async (receiving: Receiving, { room, names }: Place, event: RoomEvent, signal: AbortSignal): Promise<boolean> => {
   const { inbox, log, timeline, parse } = receiving;
+  if (isVerification(event)) {
+    if (event.sender !== receiving.me.userId) await receiving.crypto?.verification.hearRoom(room.id, event, signal);
+    return false;
+  }
   timeline.remember(event);
   const { thread, replaces } = readRelation(event.content);
   const isOwn = event.sender === receiving.me.userId;

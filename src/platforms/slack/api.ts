@@ -33,12 +33,15 @@ const retryAfterMs = (response: Response): number | undefined => {
 
 const lost = (facts: CallFacts, reason: string): PlatformError => new PlatformError(facts.once ? 'unknown_outcome' : 'unavailable', `${facts.method}: ${reason}`);
 
+/** What the token may do, with commas between; an answer has it under the same name. */
+export const scopesHeader = 'x-oauth-scopes';
+
 const readAnswer = async (response: Response, facts: CallFacts): Promise<Json> => {
   const body = await response.text();
   const answer = record(parseJson(body));
   if (response.status === 429) throw refusal({ ...answer, error: 'ratelimited' }, facts, retryAfterMs(response));
   if (typeof answer?.['ok'] !== 'boolean') throw lost(facts, `HTTP ${response.status} without an answer of Slack`);
-  if (answer['ok']) return answer;
+  if (answer['ok']) return { ...answer, [scopesHeader]: response.headers.get(scopesHeader) ?? undefined };
   // A limit may also be told in the body.
   throw refusal(answer, facts, retryAfterMs(response));
 };

@@ -46,8 +46,8 @@ export const parseMessage = (reading: Reading, spot: Spot, raw: Json, edit?: str
   const { workspace, channelId } = spot;
   const ts = timestamp(raw['ts']);
   const sender = senderOf(raw);
-  if (ts === undefined || sender === undefined) return skip(spoken.has(raw['subtype']) ? 'malformed message' : `no content: ${String(raw['subtype'])}`);
-  if (!spoken.has(raw['subtype'])) return skip(`no content: ${String(raw['subtype'])}`);
+  if (!spoken.has(raw['subtype'])) return skip(`no content: ${text(raw['subtype']) ?? 'unnamed'}`);
+  if (ts === undefined || sender === undefined) return skip('malformed message');
   if (sender.id === workspace.userId || (workspace.botId !== undefined && raw['bot_id'] === workspace.botId)) return skip('own message');
   const closed = closedTo(reading, channelId);
   if (closed !== undefined) return skip(closed);

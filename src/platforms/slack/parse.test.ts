@@ -10,7 +10,7 @@ import type { Workspace } from './workspaces.ts';
 import { openApi } from './api.ts';
 
 const api = openApi({ base_url: 'http://127.0.0.1:9/api', request_timeout_seconds: 1 }, 'xoxb-none');
-const workspace: Workspace = { api, teamId: 'T00FAKE00AA', teamName: 'Acme', userId: 'U00FAKEBOT01', botId: 'B00FAKEBOT01', userName: 'hermes' };
+const workspace: Workspace = { api, teamId: 'T00FAKE00AA', teamName: 'Acme', userId: 'U00FAKEBOT01', botId: 'B00FAKEBOT01', userName: 'hermes', missingScopes: [] };
 
 const reading = (options: Readonly<Record<string, unknown>> = {}, known: readonly string[] = []): Reading => ({
   account: 'slack',

@@ -63,7 +63,7 @@ const parseEventIn = (reading: Reading, spot: Spot, event: Json): Parsed => {
     case 'member_joined_channel':
       return parseJoin(reading, spot, event);
     default:
-      return skip(`unknown event: ${String(event['type'])}`);
+      return skip(`unknown event: ${text(event['type']) ?? 'unnamed'}`);
   }
 };
 
@@ -73,7 +73,7 @@ export const parseEvent = (reading: Reading, payload: unknown): Parsed => {
   const event = record(outer?.['event']);
   if (outer === undefined || event === undefined) return skip('malformed event');
   const channelId = text(event['channel']) ?? text(record(event['item'])?.['channel']);
-  if (channelId === undefined) return skip(`event without a channel: ${String(event['type'])}`);
+  if (channelId === undefined) return skip(`event without a channel: ${text(event['type']) ?? 'unnamed'}`);
   const workspace = workspaceOf(reading, outer);
   if (workspace === undefined) return skip('a workspace without a token');
   const spot = { workspace, channelId };
@@ -95,7 +95,7 @@ export const parsePress = (reading: Reading, payload: unknown, receivedAtMs: num
   const user = text(record(outer?.['user'])?.['id']);
   const at = text(action?.['action_ts']);
   const data = text(action?.['value']);
-  if (outer?.['type'] !== 'block_actions') return skip(`unknown interaction: ${String(outer?.['type'])}`);
+  if (outer?.['type'] !== 'block_actions') return skip(`unknown interaction: ${text(outer?.['type']) ?? 'unnamed'}`);
   if (workspace === undefined) return skip('a workspace without a token');
   if (channelId === undefined || ts === undefined || user === undefined || at === undefined) return skip('malformed press');
   if (data === undefined || text(action?.['action_id'])?.startsWith(actionPrefix) !== true) return skip('a button that is not ours');

@@ -39,7 +39,7 @@ interface RunByHand extends Run {
 /** Receives by a clock that the test moves. */
 const runByHand = (clock: ManualClock, data: AccountData = openAccountData(':memory:'), given = newInbox()): RunByHand => {
   let alive = 0;
-  let isOver = false;
+  const course = { isOver: false };
   const inbox: BenchInbox = Object.assign(given, { alive: () => void (alive += 1) });
   const options = slackOptions.parse(simulator.options);
   const stopping = new AbortController();
@@ -49,17 +49,17 @@ const runByHand = (clock: ManualClock, data: AccountData = openAccountData(':mem
     () => undefined,
     (error: unknown) => error,
   );
-  void ended.then(() => (isOver = true));
+  void ended.then(() => (course.isOver = true));
   const stop = async (): Promise<void> => {
     stopping.abort();
     await ended;
   };
   const pass = async (ms: number): Promise<void> => {
     await eventually(() => simulator.sockets.count > 0, 'the socket is open');
-    for (let passed = 0; passed < ms && !isOver; passed += 10_000) {
+    for (let passed = 0; passed < ms && !course.isOver; passed += 10_000) {
       const heard = alive;
       await clock.advance(10_000);
-      await eventually(() => alive > heard || isOver, 'a ping was answered');
+      await eventually(() => alive > heard || course.isOver, 'a ping was answered');
     }
   };
   return { inbox, ended, stop, pass, [Symbol.asyncDispose]: stop };
@@ -122,6 +122,15 @@ describe('a socket', () => {
   it('is refused with a wrong app token', async () => {
     await using run = await runAccount((await openAccount(simulator, { app_token: 'xapp-wrong' })).adapter);
     isError(await run.ended, 'bad_credential', /invalid_auth/);
+  });
+
+  it('warns of rights that the app was not given', async () => {
+    simulator.withhold('files:read', 'im:history');
+    const { adapter, lines } = await openAccount(simulator);
+    await using run = await runAccount(adapter);
+    await simulator.say({ ...dm, text: 'hello' });
+    await eventWith(run.inbox, 'hello');
+    assert.deepEqual(lines.filter((line) => line.includes('slack.scopes.missing')).map((line) => (JSON.parse(line) as { scopes: unknown }).scopes), [['files:read', 'im:history']]);
   });
 
   it('takes no harm from nonsense', async () => {
@@ -258,6 +267,28 @@ describe('what cannot be stored', () => {
     await using _second = await runAccount((await openAccount(simulator, {}, data)).adapter, inbox);
     await eventWith(inbox, 'after it');
     assert.deepEqual(texts(inbox), ['stored', 'lost', 'after it']);
+  });
+});
+
+describe('a thread that goes on without the agent', () => {
+  it('is told from its beginning when the agent is called into it, and only then', async () => {
+    await using run = await runAccount((await openAccount(simulator)).adapter);
+    const threadId = await simulator.say({ ...channel, text: 'the build is <red>' });
+    await simulator.say({ ...channel, senderId: 'U0PERSON02', senderName: 'Bob', text: 'since when?', threadId });
+    await simulator.say({ ...channel, text: 'why is that?', threadId, mention: true });
+    const { earlier } = await eventWith(run.inbox, 'why is that?');
+    assert.deepEqual(earlier, [{ author: 'Ada', text: 'the build is <red>' }, { author: 'Bob', text: 'since when?' }]);
+    await simulator.say({ ...channel, text: 'and now?', threadId });
+    const later = await eventWith(run.inbox, 'and now?');
+    assert.deepEqual([later.addressed, later.earlier], [true, undefined]);
+  });
+
+  it('is answered also when it cannot be read', async () => {
+    simulator.refuseMethod('conversations.replies', { error: 'missing_scope', more: { needed: 'channels:history' } });
+    await using run = await runAccount((await openAccount(simulator)).adapter);
+    const threadId = await simulator.say({ ...channel, text: 'before' });
+    await simulator.say({ ...channel, text: 'hello', threadId, mention: true });
+    assert.equal((await eventWith(run.inbox, 'hello')).earlier, undefined);
   });
 });
 

@@ -57,6 +57,7 @@ export const receive = async (receiving: Receiving, way: Way, signal: AbortSigna
   watching.promise.catch(() => undefined);
   try {
     const workspaces = await receiving.workspaces.all(within);
+    for (const { teamName, missingScopes } of workspaces) if (missingScopes.length > 0) log.warn({ workspace: teamName, scopes: missingScopes }, 'slack.scopes.missing');
     await forgetOldFiles(data, clock.now());
     const reading: Reading = { account, options, workspaces, isCommand, takesPart: (thread) => places.has(thread) };
     const names = newNames({ workspaces: () => workspaces, clock, log });

@@ -135,6 +135,15 @@ describe('a message whose fate is unknown', () => {
     assert.deepEqual(shown(), ['plainly']);
   });
 
+  it('is known by its words to an app that may not read metadata', async () => {
+    const sent = message(target(dm), 'once **only** & <@U0PERSON01>');
+    simulator.withhold('metadata.message:read');
+    simulator.fail({ what: 'send', fault: { type: 'drop_answer' } });
+    await failure(account.adapter.send(sent, never), 'unknown_outcome');
+    await account.adapter.send({ ...sent, mayBeShown: true }, never);
+    assert.equal(shown().length, 1);
+  });
+
   it('says nothing about itself to others who read the workspace', async () => {
     await account.adapter.send(message(target(dm), 'x', { key: 'turn:secret-session:final' }), never);
     const metadata = simulator.log.findLast(({ method }) => method === 'chat.postMessage')?.args['metadata'] ?? '';

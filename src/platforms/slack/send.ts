@@ -29,7 +29,7 @@ const withBlocks = (message: OutboundMessage): Json => {
 
 const post = async ({ options, clock }: Sending, address: Address, message: OutboundMessage, signal: AbortSignal): Promise<string> => {
   const { workspace, channel, threadTs } = address;
-  const shown = message.mayBeShown === true ? await findShown(address, { key: message.key, clock }, signal) : undefined;
+  const shown = message.mayBeShown === true ? await findShown(address, { key: message.key, words: written(message).text, clock }, signal) : undefined;
   if (shown !== undefined) return shown;
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs, ...(options.reply_broadcast && message.growing !== true && { reply_broadcast: true }) };
   const unfurl = { unfurl_links: options.unfurl_links, unfurl_media: options.unfurl_links };

@@ -50,6 +50,8 @@ export interface SlackSimulator extends PlatformSimulator {
   refuseChannel(channelId: string, error: string): void;
   limitChannel(channelId: string, retryAfterMs: number | undefined): void;
   refuseMethod(method: string, refusal: { readonly error: string; readonly retryAfterMs?: number; readonly more?: Json } | undefined): void;
+  /** The app was installed without these rights. */
+  withhold(...scopes: readonly string[]): void;
   /** What one person alone was shown in a channel. */
   whispered(channelId: string): readonly { readonly reader: string; readonly text: string }[];
   reactionsOn(channelId: string, ts: string): readonly string[];
@@ -114,6 +116,7 @@ const happenings = (scene: Scene, deliveries: Deliveries) => {
 };
 
 const controls = ({ world, refusals }: ServerContext) => ({
+  withhold: (...scopes: readonly string[]) => void (world.scopes = world.scopes.filter((scope) => !scopes.includes(scope))),
   refuseChannel: (id: string, error: string) => void (enter(world, id, firstTeam.id).refusal = error),
   limitChannel(id: string, retryAfterMs: number | undefined) {
     const channel = enter(world, id, firstTeam.id);

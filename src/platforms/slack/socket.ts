@@ -2,7 +2,7 @@ import type { RawData, WebSocket as Socket } from 'ws';
 import { PlatformError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { slept } from '../../lib/clock.ts';
-import { parseJson, record, text } from './wire.ts';
+import { integer, parseJson, record, text } from './wire.ts';
 import type { Json } from './wire.ts';
 
 export type OpenWebSocket = (url: string) => Socket;
@@ -60,7 +60,7 @@ const readEnvelope = (socket: Socket, message: Json): Envelope | undefined => {
   return {
     type: text(message['type']) ?? '',
     payload: message['payload'],
-    retry: Number(message['retry_attempt'] ?? 0),
+    retry: integer(message['retry_attempt']) ?? 0,
     acknowledge() {
       if (socket.readyState === socket.OPEN) socket.send(JSON.stringify({ envelope_id: id }));
     },

@@ -8,6 +8,7 @@ import { parseEvent, parsePress, parseSlash } from './parse.ts';
 import type { Places } from './places.ts';
 import { rememberReply } from './private-reply.ts';
 import type { Parsed, Reading } from './reading.ts';
+import { withThreadSoFar } from './thread-so-far.ts';
 import { record, text, timestamp } from './wire.ts';
 
 /** What Slack sends, by its own words for it. */
@@ -77,8 +78,9 @@ export const newTaker = (taking: Taking, signal: AbortSignal): Taker => {
   const store = async (event: InboundEvent): Promise<void> => {
     if (failure !== undefined) throw failure.error;
     try {
-      const accepted = await inbox.accept(await names.complete(event, signal));
-      await markReached(taking, event, accepted === 'stored' || accepted === 'duplicate');
+      const named = await names.complete(event, signal);
+      const accepted = await inbox.accept(await withThreadSoFar({ ...taking, workspaces: taking.reading.workspaces }, named, signal));
+      await markReached(taking, event, event.addressed && (accepted === 'stored' || accepted === 'duplicate'));
     } catch (error) {
       failure = { error };
       breakDown(error);

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../core/errors.ts';
 import type { Target } from '../../core/message.ts';
 import type { Identity } from '../contract.ts';
-import { openApi } from './api.ts';
+import { openApi, scopesHeader } from './api.ts';
 import type { SlackApi } from './api.ts';
 import { tokensOf } from './options.ts';
 import type { SlackOptions } from './options.ts';
@@ -15,6 +15,8 @@ export interface Workspace {
   readonly userId: string;
   readonly botId: string | undefined;
   readonly userName: string;
+  /** Rights that the app was not given; empty where Slack does not tell. */
+  readonly missingScopes: readonly string[];
 }
 
 export interface Workspaces {
@@ -25,12 +27,23 @@ export interface Workspaces {
   of(target: Pick<Target, 'scopeId' | 'chatId'>, signal: AbortSignal): Promise<Workspace>;
 }
 
+/** What the manifest in our documentation asks for, and why the app needs it stands there. */
+export const wantedScopes: readonly string[] = [
+  'channels:history', 'channels:read', 'chat:write', 'commands', 'files:read', 'files:write', 'groups:history', 'groups:read', 'im:history', 'im:read', 'im:write', 'metadata.message:read', 'mpim:history', 'mpim:read',
+  'reactions:read', 'reactions:write', 'users:read',
+];
+
+const missingIn = (granted: string | undefined): readonly string[] => {
+  const scopes = new Set(granted?.split(',').map((scope) => scope.trim()));
+  return granted === undefined ? [] : wantedScopes.filter((scope) => !scopes.has(scope));
+};
+
 const introduce = async (api: SlackApi, signal: AbortSignal): Promise<Workspace> => {
   const answer = await api.repeatable('auth.test', {}, signal);
   const teamId = text(answer['team_id']);
   const userId = text(answer['user_id']);
   if (teamId === undefined || userId === undefined) throw new PlatformError('unavailable', 'auth.test: the answer names no workspace and user');
-  return { api, teamId, userId, teamName: text(answer['team']) ?? teamId, botId: text(answer['bot_id']), userName: text(answer['user']) ?? userId };
+  return { api, teamId, userId, teamName: text(answer['team']) ?? teamId, botId: text(answer['bot_id']), userName: text(answer['user']) ?? userId, missingScopes: missingIn(text(answer[scopesHeader])) };
 };
 
 const knows = async ({ api }: Workspace, chatId: string, signal: AbortSignal): Promise<boolean> => {

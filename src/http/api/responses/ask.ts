@@ -22,6 +22,7 @@ import { clientTools } from '../tools.ts';
 import type { Choice } from '../tools.ts';
 import type { Job, Work } from '../work.ts';
 import { instructionsOf, rowsOf } from './input.ts';
+import { functionsOf } from './namespaces.ts';
 import type { ResponseRequest } from './request.ts';
 import { headOf } from './resource.ts';
 import type { ResponseHead } from './resource.ts';
@@ -56,13 +57,9 @@ const sessionFor = (c: Context<HttpEnv>, request: ResponseRequest): CallSession 
   return sessionHeaders(c) ?? { type: 'new' };
 };
 
-/** The functions that may be called, and which of them has to be. Tools of other kinds are the server's business, and the agent has its own. */
+/** The functions that may be called, and which of them has to be. */
 const toolsOf = (request: ResponseRequest): Pick<CallWishes, 'clientTools' | 'toolChoice'> => {
-  const functions = (request.tools ?? []).flatMap((tool) => {
-    if (tool.type !== 'function') return [];
-    if (tool.name === undefined) throw new ApiError(400, 'A function needs a name.', { code: 'missing_required_parameter', param: 'tools' });
-    return [{ ...tool, name: tool.name }];
-  });
+  const functions = functionsOf(request);
   const choice = request.tool_choice ?? 'auto';
   if (typeof choice === 'string') return clientTools(functions, choice);
   if (choice.type === 'function') return clientTools(functions, { name: choice.name });

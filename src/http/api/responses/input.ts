@@ -5,6 +5,7 @@ import { keepImages, textOf, wordsAndImages } from '../content.ts';
 import type { Content } from '../content.ts';
 import { formatInstructions } from '../output-format.ts';
 import { itemId } from './item-id.ts';
+import { innerName } from './namespaces.ts';
 import type { InputItem, ResponseRequest } from './request.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -36,7 +37,7 @@ export const rowsOf = async (request: ResponseRequest, keep: { readonly gate: Ap
         break;
       }
       case 'function_call': {
-        const call = { id: item.call_id, name: item.name, arguments: item.arguments };
+        const call = { id: item.call_id, name: innerName(item.namespace, item.name), arguments: item.arguments };
         if (last?.role === 'assistant') rows.splice(-1, 1, { ...last, toolCalls: [...(last.toolCalls ?? []), call] });
         else rows.push({ role: 'assistant', content: '', toolCalls: [call] });
         break;
@@ -79,7 +80,7 @@ const shownItem = (item: InputItem, index: number, responseId: string): Json | u
       if (item.role !== 'assistant') return { id: id('msg'), type: 'message', status: 'completed', role: item.role, content: shownContent(item.content) };
       return { id: id('msg'), type: 'message', status: 'completed', role: 'assistant', content: [{ type: 'output_text', text: textOf(item.content, []), annotations: [], logprobs: [] }] };
     case 'function_call':
-      return { id: id('fc'), type: 'function_call', status: 'completed', call_id: item.call_id, name: item.name, arguments: item.arguments };
+      return { id: id('fc'), type: 'function_call', status: 'completed', call_id: item.call_id, name: item.name, ...(item.namespace !== undefined && item.namespace !== null && { namespace: item.namespace }), arguments: item.arguments };
     case 'function_call_output':
       return { id: id('fco'), type: 'function_call_output', status: 'completed', call_id: item.call_id, output: typeof item.output === 'string' ? item.output : shownContent(item.output) };
     case 'reasoning':

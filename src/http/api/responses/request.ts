@@ -7,7 +7,7 @@ import { functionFields } from '../tools.ts';
 /** Something that was said, called or answered. */
 export const item = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('message'), role: z.enum(['user', 'system', 'developer', 'assistant']), content }),
-  z.looseObject({ type: z.literal('function_call'), call_id: z.string().min(1), name: z.string(), arguments: z.string() }),
+  z.looseObject({ type: z.literal('function_call'), call_id: z.string().min(1), name: z.string(), namespace: z.string().nullish(), arguments: z.string() }),
   z.looseObject({ type: z.literal('function_call_output'), call_id: z.string().min(1), output: content }),
   z.looseObject({ type: z.literal('reasoning') }),
 ]);
@@ -22,7 +22,9 @@ const withType = (value: unknown): unknown => {
 /** Messages and references may leave their type out. */
 const inputItem = z.preprocess(withType, z.discriminatedUnion('type', [...item.options, reference]));
 
-const tool = z.looseObject({ type: z.string(), ...functionFields, name: functionFields.name.optional() });
+const bareTool = z.looseObject({ type: z.string(), ...functionFields, name: functionFields.name.optional() });
+
+const tool = bareTool.extend({ tools: z.array(bareTool).max(128).nullish() });
 
 const choice = z.union([
   z.enum(['auto', 'none', 'required']),

@@ -5,6 +5,7 @@ import type { ApiError } from '../api-error.ts';
 import type { Json } from './input.ts';
 import { shownInput } from './input.ts';
 import { itemId } from './item-id.ts';
+import { namespacesOf, outerName } from './namespaces.ts';
 import type { ResponseRequest } from './request.ts';
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
@@ -16,6 +17,8 @@ export interface ResponseHead {
   readonly model: string;
   readonly echo: Json;
   readonly input: readonly Json[];
+  /** In which functions of the client stand. */
+  readonly namespaces?: readonly string[];
 }
 
 const toolsOf = ({ tools }: ResponseRequest): readonly Json[] =>
@@ -34,6 +37,7 @@ const textOf = ({ text }: ResponseRequest): Json => {
 export const headOf = (request: ResponseRequest, at: { readonly id: string; readonly createdAt: number; readonly model: string }): ResponseHead => ({
   ...at,
   input: shownInput(request, at.id),
+  namespaces: namespacesOf(request),
   echo: {
     instructions: request.instructions ?? null,
     previous_response_id: request.previous_response_id ?? null,
@@ -78,12 +82,12 @@ export const messageItem = (responseId: string, status: 'in_progress' | 'complet
   content: text === undefined ? [] : [textPart(text)],
 });
 
-export const callItem = (responseId: string, call: ToolCall, status: 'in_progress' | 'completed'): Json & { readonly id: string } => ({
-  id: itemId('fc', responseId, `call:${call.id}`),
+export const callItem = (head: Pick<ResponseHead, 'id' | 'namespaces'>, call: ToolCall, status: 'in_progress' | 'completed'): Json & { readonly id: string } => ({
+  id: itemId('fc', head.id, `call:${call.id}`),
   type: 'function_call',
   status,
   call_id: call.id,
-  name: call.name,
+  ...outerName(call.name, head.namespaces ?? []),
   arguments: status === 'completed' ? call.arguments : '',
 });
 
@@ -100,10 +104,10 @@ const codeOf = (error: ApiError): string => {
   return error.status === 400 ? 'invalid_prompt' : 'server_error';
 };
 
-const outputOf = (id: string, status: ResponseStatus, answer: TurnAnswer | undefined): readonly Json[] => {
+const outputOf = (head: ResponseHead, status: ResponseStatus, answer: TurnAnswer | undefined): readonly Json[] => {
   if (answer === undefined) return [];
-  const message = answer.text === '' ? [] : [messageItem(id, status === 'completed' ? 'completed' : 'incomplete', answer.text)];
-  return [...message, ...answer.calls.map((call) => callItem(id, call, 'completed'))];
+  const message = answer.text === '' ? [] : [messageItem(head.id, status === 'completed' ? 'completed' : 'incomplete', answer.text)];
+  return [...message, ...answer.calls.map((call) => callItem(head, call, 'completed'))];
 };
 
 /** What an answer that came to its end is: a whole one, or one that was cut off. */
@@ -119,7 +123,7 @@ export const responseResource = (head: ResponseHead, { status, answer, error, co
   incomplete_details: status === 'incomplete' ? { reason: answer?.finish === 'content_filter' ? 'content_filter' : 'max_output_tokens' } : null,
   model: head.model,
   ...head.echo,
-  output: outputOf(head.id, status, answer),
+  output: outputOf(head, status, answer),
   // One document forbids that it is left out, the other that it is null.
   usage: wireUsage(answer?.usage ?? noUsage),
 });

@@ -17,13 +17,13 @@ type Steps = AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>;
 
 /** Numbers events without gaps and knows which item is open. */
 class ResponseWriter {
-  readonly #id: string;
+  readonly #head: ResponseHead;
   #next = 0;
   #index = 0;
   #text: string | undefined;
 
-  constructor(id: string) {
-    this.#id = id;
+  constructor(head: ResponseHead) {
+    this.#head = head;
   }
 
   event(type: string, fields: Json): ResponseFrame {
@@ -33,9 +33,9 @@ class ResponseWriter {
   }
 
   *delta(delta: string): Generator<ResponseFrame> {
-    const at = { item_id: messageItem(this.#id, 'in_progress').id, output_index: this.#index, content_index: 0 };
+    const at = { item_id: messageItem(this.#head.id, 'in_progress').id, output_index: this.#index, content_index: 0 };
     if (this.#text === undefined) {
-      yield this.event('response.output_item.added', { output_index: this.#index, item: messageItem(this.#id, 'in_progress') });
+      yield this.event('response.output_item.added', { output_index: this.#index, item: messageItem(this.#head.id, 'in_progress') });
       yield this.event('response.content_part.added', { ...at, part: textPart('') });
     }
     this.#text = (this.#text ?? '') + delta;
@@ -45,7 +45,7 @@ class ResponseWriter {
   *endText(status: 'completed' | 'incomplete'): Generator<ResponseFrame> {
     if (this.#text === undefined) return;
     const text = this.#text;
-    const item = messageItem(this.#id, status, text);
+    const item = messageItem(this.#head.id, status, text);
     const at = { item_id: item.id, output_index: this.#index, content_index: 0 };
     yield this.event('response.output_text.done', { ...at, text, logprobs: [] });
     yield this.event('response.content_part.done', { ...at, part: textPart(text) });
@@ -55,19 +55,19 @@ class ResponseWriter {
   }
 
   *call(call: ToolCall): Generator<ResponseFrame> {
-    const item = callItem(this.#id, call, 'in_progress');
+    const item = callItem(this.#head, call, 'in_progress');
     const at = { item_id: item.id, output_index: this.#index };
     yield this.event('response.output_item.added', { output_index: this.#index, item });
     yield this.event('response.function_call_arguments.delta', { ...at, delta: call.arguments });
     yield this.event('response.function_call_arguments.done', { ...at, name: call.name, arguments: call.arguments });
-    yield this.event('response.output_item.done', { output_index: this.#index, item: callItem(this.#id, call, 'completed') });
+    yield this.event('response.output_item.done', { output_index: this.#index, item: callItem(this.#head, call, 'completed') });
     this.#index += 1;
   }
 }
 
 /** The events of a streamed response. */
 export async function* responseEvents(head: ResponseHead, steps: Steps, nowSeconds: () => number): AsyncGenerator<ResponseFrame, void, undefined> {
-  const writer = new ResponseWriter(head.id);
+  const writer = new ResponseWriter(head);
   let said = '';
   try {
     const begun = responseResource(head, { status: 'in_progress' });

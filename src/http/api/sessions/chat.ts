@@ -84,7 +84,7 @@ async function* framesOf({ id, sessionId, said }: Asked, steps: Steps, nowMs: ()
     for (;;) {
       const { value: step, done } = await steps.next();
       if (done === true) {
-        if (step instanceof ApiError) yield frame('error', step.body as unknown as Readonly<Record<string, unknown>>);
+        if (step instanceof ApiError) yield frame('error', { ...step.body });
         else {
           yield frame('assistant.completed', { message_id: messageId, content: step.text, completed: step.finish === 'stop', partial: step.finish !== 'stop', interrupted: false });
           yield frame('run.completed', { messages: [{ role: 'assistant', content: step.text }], usage: wireUsage(step.usage) });

@@ -14,7 +14,7 @@ import { sessionEnvelope, wireMessage, wireSession } from './wire.ts';
 const smallBytes = 1024 * 1024;
 
 /** Ids that clients choose look like none of ours, so that they cannot be in the way. */
-const chosenId = z.string().regex(/^api_[A-Za-z0-9_-]{1,60}$/, { error: 'begins with api_, then up to 60 letters, digits, _ and -' });
+const chosenId = z.string().refine((id) => /^api_[A-Za-z0-9_-]{1,60}$/.test(id), { error: 'An id of your own begins with api_, then up to 60 letters, digits, _ and -.', params: { code: 'invalid_session_id' } });
 const title = z.string().max(1000);
 
 const createRequest = z.looseObject({ id: chosenId.nullish(), session_id: chosenId.nullish(), model: z.string().min(1).nullish(), system_prompt: z.string().max(65_536).nullish(), title: title.nullish() });

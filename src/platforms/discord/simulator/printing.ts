@@ -60,6 +60,7 @@ export const printMessage = (printer: Printer, channel: Channel, message: Stored
 /** The same as the gateway tells it: with the server, and what the author is there. */
 export const tellMessage = (printer: Printer, channel: Channel, message: StoredMessage): Json => ({
   ...printMessage(printer, channel, message),
+  channel_type: channel.type,
   ...(isInGuild(channel) && { guild_id: printer.world.guildId, member: memberOf(printer.world, String(message.author['id'])) }),
 });
 

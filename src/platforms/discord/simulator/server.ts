@@ -60,7 +60,12 @@ const root = '/api/v10';
 const answer = ({ response, entry }: Pick<Exchange, 'response' | 'entry'>, status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void => {
   entry.status = status;
   if (response.destroyed) return;
-  const text = body === undefined ? '' : JSON.stringify(body);
+  if (body === undefined) {
+    response.writeHead(status, headers);
+    response.end();
+    return;
+  }
+  const text = JSON.stringify(body);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers });
   response.end(text);
 };
@@ -125,7 +130,7 @@ const download = async (context: ServerContext, exchange: Exchange): Promise<voi
 const serve = async (context: ServerContext, port: number, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const url = new URL(request.url ?? '/', 'http://simulator');
   const isFile = url.pathname.startsWith('/attachments/');
-  const path = isFile ? url.pathname : url.pathname.slice(root.length);
+  const path = isFile ? url.pathname : url.pathname.slice(root.length).replaceAll('%40', '@');
   const body = await readBody(request);
   const entry: CallRecord = { method: request.method ?? '', path, body: body.fields, files: body.files.size, status: 0 };
   context.log.push(entry);

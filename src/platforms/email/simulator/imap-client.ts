@@ -11,7 +11,7 @@ export interface ImapWorld {
   readonly password: string;
   readonly faults: Faults;
   readonly clock: Clock;
-  readonly idle: boolean;
+  readonly idle: boolean | 'refused';
   /** IDLE is accepted, and then nothing is told. */
   deaf: boolean;
   /** Commands are read and never answered. */
@@ -52,7 +52,7 @@ export const newClient = (world: ImapWorld, socket: Socket): Client => {
     capabilities() {
       const canStartTls = world.secure !== undefined && !client.isSecure;
       const logins = client.authenticated ? [] : canStartTls ? ['LOGINDISABLED'] : ['AUTH=PLAIN', 'SASL-IR'];
-      return ['IMAP4rev1', 'LITERAL+', 'ID', 'UIDPLUS', 'NAMESPACE', ...(world.idle ? ['IDLE'] : []), ...logins, ...(canStartTls ? ['STARTTLS'] : [])].join(' ');
+      return ['IMAP4rev1', 'LITERAL+', 'ID', 'UIDPLUS', 'NAMESPACE', ...(world.idle === false ? [] : ['IDLE']), ...logins, ...(canStartTls ? ['STARTTLS'] : [])].join(' ');
     },
     tellChanges() {
       const count = client.selected?.mails.length;

@@ -62,7 +62,7 @@ const select: Command = (client, { args }) => {
 };
 
 const idle: Command = async (client, { reader }) => {
-  if (!client.world.idle) return 'BAD';
+  if (client.world.idle !== true) return client.world.idle === 'refused' ? 'NO' : 'BAD';
   client.idling = true;
   client.write('+ idling');
   if (!client.world.deaf) client.tellChanges();

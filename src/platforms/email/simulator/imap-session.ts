@@ -26,7 +26,7 @@ const suffer = async (client: Client, fault: Fault, command: ImapCommand, reader
       await client.world.clock.sleep(fault.ms);
       return true;
     case 'status':
-      client.write(`${command.tag} NO ${fault.status === 401 || fault.status === 403 ? '[AUTHENTICATIONFAILED]' : '[UNAVAILABLE]'} ${fault.description ?? 'not now'}`);
+      client.write(`${command.tag} NO ${fault.status >= 500 ? '[UNAVAILABLE] ' : fault.status === 404 ? '' : '[AUTHENTICATIONFAILED] '}${fault.description ?? 'not now'}`);
       return false;
     case 'rate_limit':
       client.write(`${command.tag} NO [LIMIT] try again in ${Math.ceil(fault.retryAfterMs / 1000)} seconds`);

@@ -14,6 +14,9 @@ const shownText = (node: Node): string => {
   return blocks.has(node.nodeName) ? `\n${inner}\n` : inner;
 };
 
+/** The parser makes no body of its own for a piece of HTML. */
+const bodyOf = (html: string): Node => parseHTML(/<body[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`).document.body;
+
 const kindOf = (mime: string): MediaKind => {
   if (mime.startsWith('image/')) return 'photo';
   if (mime.startsWith('audio/')) return 'audio';
@@ -28,7 +31,7 @@ const bare = (id: string | undefined): string | undefined => id?.replaceAll(/[<>
 export const showMail = async (raw: Buffer, chatId: string): Promise<VisibleMessage> => {
   const mail = await PostalMime.parse(raw);
   const id = bare(mail.messageId) ?? '';
-  const text = mail.html === undefined ? (mail.text ?? '') : shownText(parseHTML(mail.html).document.body);
+  const text = mail.html === undefined ? (mail.text ?? '') : shownText(bodyOf(mail.html));
   const threadId = /^hermes-[0-9a-f]+\.([\w-]+)@/.exec(id)?.[1];
   const replyTo = bare(mail.inReplyTo);
   return {

@@ -3,6 +3,7 @@ import { newChains } from '../../../lib/chains.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { AccountData } from '../../contract.ts';
+import { newCheckBoard } from '../device-checks.ts';
 import type { MatrixOptions } from '../options.ts';
 import { probeType } from '../probe.ts';
 import { integer, list, readEvent, record, text, texts } from '../wire.ts';
@@ -15,6 +16,8 @@ import { makeCalls, readRequest, settleCalls } from './requests.ts';
 import type { Calling, KeyRequest } from './requests.ts';
 import { signOurselves } from './cross-signing.ts';
 import { newUndecrypted } from './undecrypted.ts';
+import { newVerification } from './verification.ts';
+import type { Verification } from './verification.ts';
 import type { Undecrypted } from './undecrypted.ts';
 
 /** End-to-end encryption of one account's device. */
@@ -22,7 +25,7 @@ export interface Crypto {
   /** Makes the device known to others. Called before following the stream. */
   start(signal: AbortSignal): Promise<void>;
   /** Takes keys out of an answer of the stream. Durable when it resolves. */
-  receive(answer: Json): Promise<void>;
+  receive(answer: Json, signal: AbortSignal): Promise<void>;
   /** Makes the calls that the keys need. */
   settle(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
@@ -32,7 +35,7 @@ export interface Crypto {
   encrypt(roomId: string, event: { readonly type: string; readonly content: Json }, signal: AbortSignal): Promise<Json>;
   noteMembers(roomId: string, room: Json): void;
   readonly undecrypted: Undecrypted;
-  readonly calling: Calling;
+  readonly verification: Verification;
 }
 
 export interface CryptoParts extends Pick<Calling, 'api' | 'post'> {
@@ -83,6 +86,7 @@ export const newCrypto = (parts: CryptoParts): Crypto => {
   const calling: Calling = { api, machine, post: parts.post };
   const audiences = newAudiences(api);
   const undecrypted = newUndecrypted({ data, clock, log });
+  const verification = newVerification({ calling, board: newCheckBoard(data, () => clock.now()), clock, log });
   const chains = newChains();
 
   const requestsOf = (work: (work: Work) => Promise<readonly (KeyRequest | undefined)[]>): Promise<readonly KeyRequest[]> => machine.change(async (on) => (await work(on)).filter((request) => request !== undefined));
@@ -108,17 +112,21 @@ export const newCrypto = (parts: CryptoParts): Crypto => {
 
   return {
     undecrypted,
-    calling,
+    verification,
     async start(signal) {
       audiences.following = true;
       await settleCalls(calling, signal);
       await signOurselves(calling, { userId, password: options.password, log }, signal);
     },
-    async receive(answer) {
+    async receive(answer, signal) {
+      await verification.hear(answer, signal);
       await machine.change((work) => receiveChanges(work, answer));
       if (list(record(answer['to_device'])?.['events']).some((event) => record(event)?.['type'] === 'm.room.encrypted')) undecrypted.keysCame();
     },
-    settle: (signal) => settleCalls(calling, signal),
+    async settle(signal) {
+      await settleCalls(calling, signal);
+      await verification.advance(signal);
+    },
     async stop() {
       audiences.following = false;
       audiences.forget();

@@ -187,8 +187,9 @@ const call = async (context: ServerContext, exchange: Exchange): Promise<void> =
 };
 
 const bodyOf = (request: IncomingMessage, bytes: Buffer): Json => {
-  const isJson = (request.headers['content-type'] ?? '').startsWith('application/json') && !(request.url ?? '').startsWith('/_matrix/media');
-  return isJson && bytes.length > 0 ? (record(JSON.parse(bytes.toString('utf8'))) ?? {}) : {};
+  // Some clients do not say that what they send is JSON.
+  const isJson = bytes[0] === '{'.charCodeAt(0) && !(request.url ?? '').startsWith('/_matrix/media');
+  return isJson ? (record(JSON.parse(bytes.toString('utf8'))) ?? {}) : {};
 };
 
 const handle = async (context: ServerContext, request: IncomingMessage, response: ServerResponse): Promise<void> => {

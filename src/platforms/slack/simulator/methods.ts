@@ -67,14 +67,14 @@ const replies: Method = (call) => {
 };
 
 const page = (call: Call, channel: SimulatedChannel, messages: readonly ChannelMessage[]): Json => {
-  const { oldest = '0.0', limit = '100', cursor = '0', include_all_metadata: all } = call.args;
+  const { oldest = '0.0', latest, limit = '100', cursor = '0', include_all_metadata: all } = call.args;
   const parentTs = call.args['ts'];
-  const wanted = messages.filter(({ ts }) => ts === parentTs || isNewer(ts, oldest));
+  const wanted = messages.filter(({ ts }) => ts === parentTs || (isNewer(ts, oldest) && (latest === undefined || isNewer(latest, ts))));
   const [from, size] = [Number(cursor), Math.min(Number(limit), 999)];
   const shown = wanted.slice(from, from + size);
   const hasMore = from + size < wanted.length;
   return {
-    messages: shown.map((message) => ({ ...wireMessage(call.world, channel, message, call.root), ...(all === 'true' && message.metadata !== undefined && { metadata: message.metadata }) })),
+    messages: shown.map((message) => ({ ...wireMessage(call.world, channel, message, call.root), ...(all === 'true' && call.world.scopes.includes('metadata.message:read') && message.metadata !== undefined && { metadata: message.metadata }) })),
     has_more: hasMore,
     response_metadata: { next_cursor: hasMore ? String(from + size) : '' },
   };

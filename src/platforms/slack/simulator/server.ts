@@ -93,7 +93,7 @@ const guarded = async (context: ServerContext, exchange: Exchange, what: CallCla
   try {
     const result = run();
     if (course === 'lose answer') exchange.request.socket.resetAndDestroy();
-    else if (result !== undefined) answer(exchange, 200, JSON.stringify({ ok: true, ...result }));
+    else if (result !== undefined) answer(exchange, 200, JSON.stringify({ ok: true, ...result }), { 'x-oauth-scopes': context.world.scopes.join(',') });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     answerRefusal(exchange, error);

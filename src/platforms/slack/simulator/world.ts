@@ -4,6 +4,7 @@ import type { VisibleMessage } from '../../simulator.ts';
 import { emojiNamed } from '../emoji.ts';
 import { records, text } from '../wire.ts';
 import type { Json } from '../wire.ts';
+import { wantedScopes } from '../workspaces.ts';
 import { showMrkdwn, showPlain } from './mrkdwn.ts';
 
 export interface SimulatedTeam {
@@ -73,6 +74,8 @@ export interface World {
   readonly typing: string[];
   /** Addresses at which slash commands can be answered, and how often still. */
   readonly replies: Map<string, { readonly channel: string; readonly user: string; left: number }>;
+  /** What the app was allowed when it was installed. */
+  scopes: readonly string[];
   nextTs(): string;
   nextId(prefix: string): string;
   visible(channelId: string): readonly VisibleMessage[];
@@ -122,6 +125,7 @@ export const newWorld = (clock: Clock, secrets: Pick<World, 'appToken' | 'signin
     files: new Map(),
     typing: [],
     replies: new Map(),
+    scopes: wantedScopes,
     nextTs() {
       // Microseconds, each given once.
       last = Math.max(last + 1, clock.now() * 1000);

@@ -1,0 +1,124 @@
+import { jobSummary, viewJobs } from '../../cron/describe-job.ts';
+import { deliverText, JobRefused } from '../../cron/job-request.ts';
+import type { JobRequest, JobRules } from '../../cron/job-request.ts';
+import { changeJobAsAsked, createJob, pauseJob, removeJob, resumeJob, runJobNow } from '../../cron/manage-jobs.ts';
+import { resolveTarget } from '../../delivery/resolve-target.ts';
+import { findJob, isMadeBy, listJobs } from '../../store/cron-jobs.ts';
+import type { CronJob, JobOrigin } from '../../store/cron-jobs.ts';
+import type { Reading, Store, Writing } from '../../store/store.ts';
+import { apiAccount } from './place.ts';
+
+/** Who asks: a key sees the jobs that it has made, or all. */
+export interface JobCaller {
+  readonly id: string;
+  readonly seesAll: boolean;
+}
+
+/** Why nothing came of it, in words. `not_allowed`: results would go to a chat that nobody here knows. */
+export interface JobProblem {
+  readonly type: 'not_found' | 'refused' | 'not_allowed';
+  readonly sentence: string;
+}
+
+export type JobResult<T> = { readonly type: 'done'; readonly value: T } | JobProblem;
+
+export type JobSummary = ReturnType<typeof jobSummary>;
+
+/** What a key can do with jobs: the same as people do with them in chats and on the command line, by the same rules. */
+export interface ApiJobs {
+  list(caller: JobCaller, of: { readonly completed: boolean }): Promise<readonly JobSummary[]>;
+  create(caller: JobCaller, job: { readonly agent: string; readonly request: JobRequest }): Promise<JobResult<JobSummary>>;
+  find(caller: JobCaller, id: string): Promise<JobResult<JobSummary>>;
+  change(caller: JobCaller, id: string, change: { readonly request: JobRequest; readonly enabled?: boolean | undefined }): Promise<JobResult<JobSummary>>;
+  pause(caller: JobCaller, id: string): Promise<JobResult<JobSummary>>;
+  resume(caller: JobCaller, id: string): Promise<JobResult<JobSummary>>;
+  /** `key` names the wish: the same again is the same run. */
+  run(caller: JobCaller, id: string, key: string): Promise<JobResult<JobSummary>>;
+  remove(caller: JobCaller, id: string): Promise<JobResult<undefined>>;
+}
+
+class Refused extends Error {
+  readonly type: JobProblem['type'];
+
+  constructor(type: JobProblem['type'], sentence: string) {
+    super(sentence);
+    this.type = type;
+  }
+}
+
+const originOf = ({ id }: JobCaller): JobOrigin => ({ target: { account: apiAccount, chatId: id, chatType: 'dm' }, userId: id });
+
+const own = async (db: Reading, caller: JobCaller, id: string): Promise<CronJob> => {
+  const job = await findJob(db, id);
+  if (job === undefined || !(caller.seesAll || isMadeBy(job, { account: apiAccount, userId: caller.id }))) throw new Refused('not_found', 'There is no such job.');
+  return job;
+};
+
+export const newApiJobs = ({ store, jobs: rules }: { readonly store: Store; readonly jobs: JobRules }): ApiJobs => {
+  const attempt = async <T>(work: () => Promise<T>): Promise<JobResult<T>> => {
+    try {
+      return { type: 'done', value: await work() };
+    } catch (error) {
+      if (error instanceof Refused) return { type: error.type, sentence: error.message };
+      if (error instanceof JobRefused) return { type: 'refused', sentence: error.message };
+      throw error;
+    }
+  };
+
+  const summaryOf = async (db: Reading, job: CronJob): Promise<JobSummary> => {
+    const [view] = await viewJobs(db, [job]);
+    return jobSummary(view ?? { job, last: undefined });
+  };
+
+  /** A chat that nobody has written from or written down may belong to anybody. */
+  const checkStrangers = async (db: Reading, caller: JobCaller, { deliver, failureDeliver }: JobRequest): Promise<void> => {
+    if (caller.seesAll) return;
+    for (const written of [deliver, failureDeliver]) {
+      if (written === undefined) continue;
+      const { destinations } = await resolveTarget(db, rules.targets, { text: deliverText(written) });
+      if (destinations.some((to) => to.type === 'chat' && !to.known)) throw new Refused('not_allowed', 'This key may not have anything delivered to a chat that is not known here.');
+    }
+  };
+
+  const changing = (caller: JobCaller, id: string, change: (tx: Writing, job: CronJob) => Promise<CronJob>): Promise<JobResult<JobSummary>> =>
+    attempt(() => store.write(async (tx) => summaryOf(tx, await change(tx, await own(tx, caller, id)))));
+
+  return {
+    list: (caller, { completed }) =>
+      store.read(async (db) => {
+        const jobs = await listJobs(db, { completed, ...(!caller.seesAll && { madeBy: { account: apiAccount, userId: caller.id } }) });
+        return (await viewJobs(db, jobs)).map(jobSummary);
+      }),
+    create: (caller, { agent, request }) =>
+      attempt(() =>
+        store.write(async (tx) => {
+          await checkStrangers(tx, caller, request);
+          return summaryOf(tx, await createJob(tx, rules, { agent, request, origin: originOf(caller) }));
+        }),
+      ),
+    find: (caller, id) => attempt(() => store.read(async (db) => summaryOf(db, await own(db, caller, id)))),
+    change: (caller, id, { request, enabled }) =>
+      changing(caller, id, async (tx, job) => {
+        await checkStrangers(tx, caller, request);
+        const isNew = Object.values(request).some((field) => field !== undefined);
+        const changed = isNew ? await changeJobAsAsked(tx, rules, { id, request }) : job;
+        if (enabled === undefined || enabled === (changed.state !== 'paused')) return changed;
+        return enabled ? resumeJob(tx, id) : pauseJob(tx, id);
+      }),
+    pause: (caller, id) => changing(caller, id, (tx) => pauseJob(tx, id)),
+    resume: (caller, id) => changing(caller, id, (tx) => resumeJob(tx, id)),
+    run: (caller, id, key) =>
+      changing(caller, id, async (tx, job) => {
+        await runJobNow(tx, id, key);
+        return job;
+      }),
+    remove: (caller, id) =>
+      attempt(() =>
+        store.write(async (tx) => {
+          await own(tx, caller, id);
+          await removeJob(tx, id);
+          return undefined;
+        }),
+      ),
+  };
+};

@@ -1,0 +1,45 @@
+import { PlatformError } from '../../core/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Threads } from '../contract.ts';
+import { channelOf } from './address.ts';
+import { madeId } from './api.ts';
+import type { DiscordApi } from './api.ts';
+import type { Places } from './places.ts';
+import { archiveMinutes, threadName } from './threads-below.ts';
+import { channelTypes, isForumType, isThreadType } from './wire.ts';
+
+/** Asks for a thread by itself, then for one that hangs on a message of ours; forums have nothing but posts. */
+export const newThreads = (api: DiscordApi, places: Places, log: Logger): Threads => {
+  const create = async (channel: string, body: object, signal: AbortSignal): Promise<string> => madeId(await api.call({ method: 'POST', route: '/channels/{channel}/threads', ids: { channel }, body, once: true }, signal));
+  const createBelow = async (channel: string, name: string, signal: AbortSignal): Promise<string> => {
+    const seed = madeId(await api.call({ method: 'POST', route: '/channels/{channel}/messages', ids: { channel }, body: { content: `🧵 ${name}`, allowed_mentions: { parse: [] } }, once: true }, signal));
+    return madeId(await api.call({ method: 'POST', route: '/channels/{channel}/messages/{message}/threads', ids: { channel, message: seed }, body: { name, auto_archive_duration: archiveMinutes }, once: true }, signal));
+  };
+  const open = async (channel: string, type: number | undefined, name: string, signal: AbortSignal): Promise<string> => {
+    const common = { name, auto_archive_duration: archiveMinutes };
+    if (isForumType(type)) return create(channel, { ...common, message: { content: name, allowed_mentions: { parse: [] } } }, signal);
+    try {
+      return await create(channel, { ...common, type: type === channelTypes.announcement ? channelTypes.announcementThread : channelTypes.publicThread }, signal);
+    } catch (error) {
+      if (!(error instanceof PlatformError) || (error.code !== 'forbidden' && error.code !== 'rejected')) throw error;
+      return createBelow(channel, name, signal);
+    }
+  };
+  return {
+    async open(chat, wanted, signal) {
+      if (chat.chatType === 'dm') return undefined;
+      const place = await places.find(channelOf(chat), signal);
+      const above = isThreadType(place?.type) ? place?.parentId : channelOf(chat);
+      if (above === undefined) return undefined;
+      const type = isThreadType(place?.type) ? (await places.find(above, signal))?.type : place?.type;
+      try {
+        const threadId = await open(above, type, threadName(wanted), signal);
+        return { account: chat.account, chatId: threadId, chatType: 'thread', threadId, ...(chat.scopeId !== undefined && { scopeId: chat.scopeId }) };
+      } catch (error) {
+        if (!(error instanceof PlatformError) || !['unsupported', 'rejected', 'forbidden'].includes(error.code)) throw error;
+        log.info({ chatId: chat.chatId, reason: error.message }, 'discord.thread.refused');
+        return undefined;
+      }
+    },
+  };
+};

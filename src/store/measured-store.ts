@@ -1,0 +1,27 @@
+import { durationBuckets } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import type { Store } from './store.ts';
+
+/** The same store, with its times among the metrics: from the request to the commit, whatever it had to wait for. */
+export const measuredStore = (store: Store, metrics: Metrics): Store => {
+  const seconds = metrics.histogram({ name: 'hermes_store_seconds', help: 'Time that reads and writes of the store took, waiting included', labels: ['what'], buckets: durationBuckets });
+  const failures = metrics.counter({ name: 'hermes_store_failures_total', help: 'Reads and writes of the store that failed', labels: ['what'] });
+  const timed = async <T>(what: 'read' | 'write', work: () => Promise<T>): Promise<T> => {
+    const startedMs = performance.now();
+    try {
+      return await work();
+    } catch (error) {
+      failures.at(what).inc();
+      throw error;
+    } finally {
+      seconds.at(what).observe((performance.now() - startedMs) / 1000);
+    }
+  };
+  return {
+    engine: store.engine,
+    read: (work) => timed('read', () => store.read(work)),
+    write: (work, options) => timed('write', () => store.write(work, options)),
+    listen: (channel, listener, when) => store.listen(channel, listener, when),
+    close: () => store.close(),
+  };
+};

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { sql } from 'kysely';
+import { noPostgresReason } from '../../test/support/postgres.ts';
+import { emptyPostgres } from '../../test/support/stores.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { checkCopy } from './copy-database.ts';
+import { schemaVersion } from './migrations.ts';
+import { openStore } from './open.ts';
+import { fillWithPeople } from './person/person.test-support.ts';
+import { reindexMessages } from './reindex-messages.ts';
+import { searchMessages } from './search.ts';
+import type { Store } from './store.ts';
+import { appendMessage } from './transcripts.ts';
+import { copyFromPostgres, loadIntoPostgres } from './transfer.ts';
+
+const tables = ['sessions', 'messages', 'inbox', 'outbox', 'bindings', 'lanes', 'questions', 'cron_jobs', 'pairings', 'journal', 'account_values', 'channels', 'limits', 'api_keys'];
+
+const rowsOf = async (store: Store): Promise<Readonly<Record<string, unknown>>> => {
+  const all: Record<string, unknown> = {};
+  for (const table of tables) {
+    const { rows } = await store.read((db) => sql`select * from ${sql.table(table)}`.execute(db.q));
+    all[table] = rows.map((row) => JSON.stringify(row)).toSorted();
+  }
+  return all;
+};
+
+describe('between the engines', noPostgresReason === undefined ? {} : { skip: noPostgresReason }, () => {
+  let folder = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hermes-transfer-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('what is in PostgreSQL goes into a file, and from the file into another PostgreSQL, row by row', async () => {
+    const [from, to] = [await emptyPostgres(), await emptyPostgres()];
+    const path = join(folder, 'gateway.db');
+    const source = await openStore({ databaseUrl: from.url, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+    await fillWithPeople(source);
+    const before = await rowsOf(source);
+    assert.equal(await copyFromPostgres(from.url, path), schemaVersion);
+    await source.close();
+    checkCopy(path, schemaVersion);
+    assert.deepEqual(await readdir(folder), ['gateway.db']);
+
+    const file = await openStore({ path, clock: systemClock, log: silentLogger, checkIntegrity: true });
+    assert.deepEqual(await rowsOf(file), before);
+    assert.equal((await searchMessages(file, { text: 'other words', limit: 9 })).length, 2);
+    await file.close();
+
+    const target = await openStore({ databaseUrl: to.url, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+    await loadIntoPostgres(path, to.url);
+    await reindexMessages(target);
+    assert.deepEqual(await rowsOf(target), before);
+    assert.equal((await searchMessages(target, { text: 'other words', limit: 9 })).length, 2);
+    const newest = Number((await target.read((db) => db.q.selectFrom('messages').select((eb) => eb.fn.max('id').as('id')).executeTakeFirst()))?.id);
+    assert.equal(await target.write((tx) => appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: 'next' })), newest + 1);
+    await assert.rejects(loadIntoPostgres(path, to.url), /is not empty: it has rows in sessions/);
+    await target.close();
+    await from.drop();
+    await to.drop();
+  });
+});

@@ -1,0 +1,117 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
+import pg from 'pg';
+import { StoreError } from '../core/errors.ts';
+import { schemaVersion } from './migrations.ts';
+import { postgresError } from './postgres-pool.ts';
+import { sqliteError } from './sqlite-dialect.ts';
+import { openForWriting } from './sqlite-file.ts';
+import { storable } from './storable.ts';
+
+/** What each engine has in a form of its own and makes anew: the index of words, who is running, how far things are indexed. */
+const left = new Set(['message_search', 'nodes', 'meta']);
+const pageSize = 500;
+
+const connect = async (url: string): Promise<pg.Client> => {
+  const types: pg.CustomTypesConfig = { getTypeParser: (oid: number, format?: unknown) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) };
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, types });
+  await client.connect();
+  return client;
+};
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const tablesIn = async (client: pg.Client): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ name: string }>("select tablename as name from pg_tables where schemaname = current_schema() order by tablename");
+  return rows.map(({ name }) => name).filter((name) => !left.has(name));
+};
+
+const checkVersion = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ value: string }>("select value from meta where key = 'schema_version'");
+  if (Number(rows[0]?.value) !== schemaVersion) throw new StoreError('failed', `the database has schema ${rows[0]?.value ?? 'none'}, and this version of hermes has ${schemaVersion}; start the gateway once`);
+};
+
+const copyTable = async (client: pg.Client, db: DatabaseSync, table: string): Promise<void> => {
+  await client.query(`declare copied no scroll cursor for select * from ${quoted(table)}`);
+  for (;;) {
+    const { rows } = await client.query<Record<string, unknown>>(`fetch ${pageSize} from copied`);
+    const [first] = rows;
+    if (first === undefined) break;
+    const columns = Object.keys(first);
+    const insert = db.prepare(`insert into ${quoted(table)} (${columns.map(quoted).join(', ')}) values (${columns.map(() => '?').join(', ')})`);
+    for (const row of rows) insert.run(...columns.map((column) => storable(row[column]) as SQLInputValue));
+  }
+  await client.query('close copied');
+};
+
+/** Writes what a PostgreSQL database holds at one moment into a new file of the embedded store, beside gateways at work. Answers the version of its schema. */
+export const copyFromPostgres = async (url: string, path: string): Promise<number> => {
+  const db = openForWriting(path, false);
+  let client: pg.Client | undefined;
+  try {
+    client = await connect(url);
+    await client.query('begin isolation level repeatable read read only');
+    await checkVersion(client);
+    db.exec('begin');
+    for (const table of await tablesIn(client)) await copyTable(client, db, table);
+    db.exec('commit');
+    // One file that stands for itself.
+    db.exec('pragma journal_mode = delete');
+    return schemaVersion;
+  } catch (error) {
+    throw client === undefined || error instanceof pg.DatabaseError ? postgresError(error) : sqliteError(error);
+  } finally {
+    db.close();
+    await client?.end();
+  }
+};
+
+/** Tables that every gateway that was used has rows in. */
+const usedTables = ['sessions', 'inbox', 'outbox', 'turns', 'cron_jobs', 'pairings'];
+
+const requireEmpty = async (client: pg.Client): Promise<void> => {
+  for (const table of usedTables) {
+    const { rows } = await client.query(`select 1 from ${quoted(table)} limit 1`);
+    if (rows.length > 0) throw new StoreError('failed', `The PostgreSQL database is not empty: it has rows in ${table}. Make an empty one and name it in DATABASE_URL.`);
+  }
+};
+
+const loadTable = async (client: pg.Client, db: DatabaseSync, table: string): Promise<void> => {
+  await client.query(`delete from ${quoted(table)}`);
+  let page: unknown[] = [];
+  const flush = async (): Promise<void> => {
+    if (page.length > 0) await client.query(`insert into ${quoted(table)} overriding system value select * from json_populate_recordset(null::${quoted(table)}, $1::json)`, [JSON.stringify(page)]);
+    page = [];
+  };
+  for (const row of db.prepare(`select * from ${quoted(table)}`).iterate()) {
+    page.push(row);
+    if (page.length === pageSize) await flush();
+  }
+  await flush();
+};
+
+/** New rows get numbers behind those that are there. */
+const advanceIdentities = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ table: string; column: string }>("select table_name as table, column_name as column from information_schema.columns where table_schema = current_schema() and is_identity = 'YES'");
+  for (const { table, column } of rows) await client.query(`select setval(pg_get_serial_sequence($1, $2), greatest((select coalesce(max(${quoted(column)}), 0) from ${quoted(table)}), 1))`, [quoted(table), column]);
+};
+
+/** Puts what a file of the embedded store holds into a PostgreSQL database that has our tables and nothing in them. All of it or nothing. */
+export const loadIntoPostgres = async (path: string, url: string): Promise<void> => {
+  const db = new DatabaseSync(path, { readOnly: true });
+  let client: pg.Client | undefined;
+  try {
+    client = await connect(url);
+    await client.query('begin');
+    await checkVersion(client);
+    await requireEmpty(client);
+    for (const table of await tablesIn(client)) await loadTable(client, db, table);
+    await advanceIdentities(client);
+    await client.query('commit');
+  } catch (error) {
+    throw error instanceof StoreError ? error : postgresError(error);
+  } finally {
+    db.close();
+    await client?.end();
+  }
+};
