@@ -40,8 +40,9 @@ const newChaosHome = (world: World): Promise<Home> => {
       telegram: {
         ...telegram.options,
         allow_all_users: true,
+        gateway_restart_notification: false,
         busy_input_mode: accounts.telegram,
-        accounts: { quick: { ...quick.options, allow_all_users: true, busy_input_mode: accounts['telegram@quick'] } },
+        accounts: { quick: { ...quick.options, allow_all_users: true, gateway_restart_notification: false, busy_input_mode: accounts['telegram@quick'] } },
       },
     },
     agent: { queue_limit: 1000, restart_drain_timeout: 1 },

@@ -67,7 +67,8 @@ describe('recovery', { concurrency: true }, () => {
     });
 
     test('when the process is asked to end with one running and nine waiting; the turn has not failed', async () => {
-      await using world = await newWorld({ ...queueing, ...draining });
+      await using world = await newWorld();
+      await world.configure({ ...queueing, ...draining, platforms: { telegram: { ...world.telegram.options, allowed_users: ['7'], gateway_restart_notification: false } } });
       const texts = numbered(10);
       const slow = heldAnswer();
       world.model.otherwise(slow.answer);

@@ -20,12 +20,13 @@ describe('the end of the process', { concurrency: true }, () => {
       const tookMs = Date.now() - askedMs;
       assert.ok(tookMs >= 900 && tookMs < 5000, `${tookMs} ms`);
       assert.ok(first.output().includes('"gateway.stopped"'));
+      assert.deepEqual(world.shown().slice(1), ['⏸️ I have to stop for a moment. I go on with this when I am back.']);
     }
     assert.deepEqual(await peek(world, async (store) => (await turnRows(store)).map((turn) => [turn.state, turn.attempts])), [['running', 0]]);
     world.model.next(says('The whole story'));
     await using _second = await startOutside(world);
     await until(() => world.shown()[0] === 'The whole story', 'the answer');
-    assert.deepEqual(world.shown(), ['The whole story']);
+    assert.equal(world.shown().length, 2, 'nothing is said twice');
     await until(() => peek(world, async (store) => (await turnRows(store))[0]?.state === 'done'), 'the turn to end');
     assert.deepEqual(await peek(world, async (store) => (await turnRows(store)).map((turn) => turn.attempts)), [1]);
     assert.deepEqual(await peek(world, async (store) => (await transcript(store)).map((row) => row.content)), ['tell me', 'The whole story']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -104,6 +104,15 @@ test('an agent that does not exist takes no calls', async () => {
   await using inside = await startInside(world);
   assert.equal((await call(inside, 'own', { text: 'hello' })).code, 503);
   assert.equal(world.model.requests.length, 0);
+});
+
+test('the agent is given the skills that were arranged', async () => {
+  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, skills: ['greeting', 'missing'], wait_seconds: 20 } });
+  await mkdir(join(world.home, 'skills', 'greeting'), { recursive: true });
+  await writeFile(join(world.home, 'skills', 'greeting', 'SKILL.md'), '---\nname: greeting\ndescription: How to greet\n---\nAlways bow first.\n');
+  await using inside = await startInside(world);
+  const { answer } = await call(inside, 'own', { text: 'hello' });
+  assert.match(answer ?? '', /^re: \[skill greeting, in .*\]\nAlways bow first\.\n\[end of skill greeting\]\n\n\[The skill missing does not exist \(any more\)\.\]\n\nhello$/);
 });
 
 test('a silent answer reaches the caller and no chat', async () => {

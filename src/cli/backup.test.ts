@@ -15,6 +15,10 @@ import { schemaVersion } from '../store/migrations.ts';
 import { createSession, listSessions } from '../store/sessions.ts';
 import { SqliteStore } from '../store/sqlite.ts';
 import { writeOldDatabase } from '../../test/support/old-database.ts';
+import { noPostgresReason } from '../../test/support/postgres.ts';
+import { emptyPostgres } from '../../test/support/stores.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { openStore } from '../store/open.ts';
 import { program } from './main.ts';
 
 let folder = '';
@@ -28,12 +32,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const hermes = async (...args: readonly string[]): Promise<string> => {
+const hermesWith = async (env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> => {
   let out = '';
   const write = (text: string): void => void (out += text);
-  await program({ env: { HERMES_HOME: home }, version: '1.2.3', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
+  await program({ env: { HERMES_HOME: home, ...env }, version: '1.2.3', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
   return out;
 };
+const hermes = (...args: readonly string[]): Promise<string> => hermesWith({}, ...args);
 const refusal = (sentence: RegExp) => (error: unknown) => (error instanceof ConfigError || error instanceof StoreError) && sentence.test(error.message);
 const put = async (path: string, text: string | Buffer, at = home): Promise<void> => {
   await mkdir(dirname(join(at, path)), { recursive: true });
@@ -228,4 +233,24 @@ test('what was open when the backup was made is taken up again, or let go of whe
   assert.deepEqual(await stateIn(join(folder, 'a')), ['pending', 1]);
   assert.match(await hermes('restore', archive, '--into', join(folder, 'b'), '--drop-open'), /were let go of/);
   assert.deepEqual(await stateIn(join(folder, 'b')), ['cancelled', 0]);
+});
+
+test('a gateway on PostgreSQL is backed up with its rows, and comes back on either engine', { skip: noPostgresReason ?? false }, async () => {
+  const [from, to] = [await emptyPostgres(), await emptyPostgres()];
+  const store = await openStore({ databaseUrl: from.url, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+  await store.write((tx) => createSession(tx, { id: 'first', agent: 'main', account: 'local', chatType: 'dm', userId: 'me' }));
+  await store.close();
+  await put('.env', `DATABASE_URL=${from.url}\n`);
+  assert.match(await hermes('backup', archive), /rows of the PostgreSQL database are in it/);
+  const plain = join(folder, 'plain');
+  assert.match(await hermes('restore', archive, '--into', plain), /PostgreSQL database, which is as it was/);
+  assert.deepEqual(await sessionsIn(plain), ['first']);
+  await assert.rejects(hermes('restore', archive, '--into', join(folder, 'full'), '--load-database'), refusal(/is not empty/));
+  const moved = join(folder, 'moved');
+  assert.match(await hermesWith({ DATABASE_URL: to.url }, 'restore', archive, '--into', moved, '--load-database'), /loaded into PostgreSQL/);
+  const target = await openStore({ databaseUrl: to.url, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+  assert.deepEqual((await target.read((db) => listSessions(db, { limit: 5 }))).map(({ id }) => id), ['first']);
+  await target.close();
+  await from.drop();
+  await to.drop();
 });

@@ -74,8 +74,8 @@ const printed = (terminal: Terminal, file: string, backup: Backup & { readonly r
   const { manifest, leftOut } = backup;
   const lines = [
     `${paint(terminal, 'green', file)}  ${megabytes(backup.sizeBytes)}, ${manifest.files.length} files`,
-    ...(manifest.engine === 'postgres' ? ['The database is on a PostgreSQL server and not in it. Back it up there: pg_dump --format=custom "$DATABASE_URL" > hermes.dump'] : []),
-    ...(manifest.engine === 'sqlite' && manifest.schemaVersion === undefined ? ['There is no database yet.'] : []),
+    ...(manifest.engine === 'postgres' ? ['The rows of the PostgreSQL database are in it as gateway.db; for large ones pg_dump is faster.'] : []),
+    ...(manifest.schemaVersion === undefined ? ['There is no database yet.'] : []),
     ...(leftOut.length === 0 ? [] : ['Not in it:', ...leftOut.map((line) => `  ${line}`)]),
     ...(backup.removed.length === 0 ? [] : [`Older ones removed: ${backup.removed.join(', ')}`]),
     ...(manifest.secrets ? ['It holds secrets and conversations: keep it where only you can read it.'] : ['It holds no credentials of the gateway, but all conversations.']),
@@ -93,14 +93,14 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   const config = await readConfig(terminal);
   // A broken configuration is no reason not to save what there is.
   if (!config.ok) terminal.writeError(`The configuration cannot be used (${config.problems.map(formatProblem).join('; ')}); it is backed up as it is.\n`);
-  const isServer = config.ok && config.sections.store.database_url !== undefined;
+  const url = config.ok ? config.sections.store.database_url : undefined;
   const { instead, note } = flags.secrets ? { instead: new Map<string, string>(), note: undefined } : await configWithoutSecrets(home);
   const plainAccounts = config.ok ? config.accounts.filter(({ platform }) => platforms.find(({ name }) => name === platform)?.alwaysOn === true).map(({ account }) => account) : [];
   const line = progressLine(terminal);
   const backup = await writeBackup({
     home,
     file,
-    database: isServer ? undefined : storePath(home),
+    database: url === undefined ? { engine: 'sqlite', path: storePath(home) } : { engine: 'postgres', url },
     version: terminal.version,
     clock: systemClock,
     secrets: flags.secrets,

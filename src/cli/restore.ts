@@ -2,23 +2,29 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { prepareHome, resolveHome } from '../config/home.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, StoreError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
 import { partOf } from '../portability/backup-contents.ts';
 import type { Manifest } from '../portability/manifest.ts';
 import { restoreBackup } from '../portability/restore-backup.ts';
 import type { Restored } from '../portability/restore-backup.ts';
 import { unpackBackup } from '../portability/unpack-backup.ts';
 import { schemaVersion } from '../store/migrations.ts';
+import { openStore } from '../store/open.ts';
+import { reindexMessages } from '../store/reindex-messages.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from './home-taken.ts';
+import { storePath } from './open-home.ts';
+import { readConfig } from './settings.ts';
 
 interface RestoreFlags {
   readonly into?: string;
   readonly check?: true;
   readonly yes?: true;
   readonly dropOpen?: true;
+  readonly loadDatabase?: true;
   readonly json?: true;
 }
 
@@ -39,14 +45,48 @@ const openLines = ({ open }: Restored, dropped: boolean): readonly string[] => {
   return [`${what} of that time are taken up when the gateway starts. If they were settled after the backup was made, restore again with --drop-open.`];
 };
 
-const printed = (terminal: Terminal, home: string, restored: Restored, flags: RestoreFlags): string => {
+/** Where the restored home keeps its data: a PostgreSQL database, if it names one. */
+const databaseOf = async (terminal: Terminal, home: string): Promise<string | undefined> => {
+  const config = await readConfig({ ...terminal, env: { ...terminal.env, HERMES_HOME: home } });
+  return config.ok ? config.sections.store.database_url : undefined;
+};
+
+/** Puts the restored file into an empty PostgreSQL database; opening that gives it its tables. */
+const loadDatabase = async (home: string, databaseUrl: string): Promise<void> => {
+  const store = await openStore({ databaseUrl, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+  try {
+    const { loadIntoPostgres } = await import('../store/transfer.ts');
+    await loadIntoPostgres(storePath(home), databaseUrl);
+    await reindexMessages(store);
+  } finally {
+    await store.close();
+  }
+};
+
+/** What to say about the database of a home that uses a server. */
+const aboutServer = async (terminal: Terminal, home: string, restored: Restored, flags: RestoreFlags): Promise<string | undefined> => {
+  const url = await databaseOf(terminal, home);
+  if (flags.loadDatabase !== true) return url === undefined || restored.open === undefined ? undefined : 'This home uses a PostgreSQL database, which is as it was: gateway.db is not looked at. --load-database puts it into an empty one.';
+  if (url === undefined) throw new ConfigError(`${home} is restored, but its configuration names no PostgreSQL database (store.database_url or DATABASE_URL), so nothing was loaded.`);
+  if (restored.open === undefined) throw new ConfigError(`${home} is restored, but there is no database in the backup, so nothing was loaded.`);
+  try {
+    await loadDatabase(home, url);
+  } catch (error) {
+    if (error instanceof StoreError) throw new StoreError(error.code, `The files are restored to ${home}, but the data is not loaded. ${error.message}`, { cause: error });
+    throw error;
+  }
+  return 'The database is loaded into PostgreSQL.';
+};
+
+const printed = (terminal: Terminal, home: string, restored: Restored, told: { readonly flags: RestoreFlags; readonly server: string | undefined }): string => {
   const { manifest, parts, aside } = restored;
+  const { flags, server } = told;
   const lines = [
     `${paint(terminal, 'green', `${home} is restored.`)} ${about(manifest)}`,
     `From the backup: ${parts.join(', ')}`,
     ...(aside === undefined ? [] : [`What was there before is in ${aside}`]),
     ...(manifest.schemaVersion !== undefined && manifest.schemaVersion < schemaVersion ? [`The database was brought from schema ${manifest.schemaVersion} to ${schemaVersion}.`] : []),
-    ...(manifest.engine === 'postgres' ? ['The database is not part of it. Restore it on its server: pg_restore --clean --if-exists -d "$DATABASE_URL" hermes.dump'] : []),
+    ...(server === undefined ? [] : [server]),
     ...(manifest.secrets ? [] : ['Credentials are not part of it; hermes setup and hermes config set put them into .env.']),
     ...openLines(restored, flags.dropOpen === true),
     `Start it with: hermes gateway run${flags.into === undefined ? '' : ` (HERMES_HOME=${home})`}`,
@@ -64,8 +104,9 @@ const run = async (terminal: Terminal, given: string, flags: RestoreFlags): Prom
   if (replaced.length > 0 && flags.yes !== true) throw new ConfigError(`The backup is whole. ${about(manifest)}\nIt would replace these in ${home}, which are kept aside: ${replaced.join(', ')}\nAdd --yes to do it, or --into <folder> for another home.`);
   await prepareHome(home);
   const restored = await restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true });
+  const server = await aboutServer(terminal, home, restored, flags);
   if (flags.json === true) terminal.write(json({ home, parts: restored.parts, aside: restored.aside ?? null, open: restored.open ?? null, version: restored.manifest.version, createdAt: restored.manifest.createdAt }));
-  else terminal.write(printed(terminal, home, restored, flags));
+  else terminal.write(printed(terminal, home, restored, { flags, server }));
 };
 
 export const restoreCommand = (terminal: Terminal): Command =>
@@ -75,6 +116,7 @@ export const restoreCommand = (terminal: Terminal): Command =>
     .option('--into <home>', 'another home folder, made when it is not there')
     .option('--check', 'only see whether the backup is whole')
     .option('--drop-open', 'let go of what was unanswered or undelivered when the backup was made')
+    .option('--load-database', 'also put the data into the PostgreSQL database that the restored configuration names, which has to be empty')
     .option('--yes', 'replace what is there; it is kept aside')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  hermes restore hermes.tar.gz --check\n  hermes restore hermes.tar.gz --yes\n  hermes restore hermes.tar.gz --into /srv/hermes')

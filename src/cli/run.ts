@@ -79,7 +79,7 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   const store = measuredStore(await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true }), metrics);
   const logins = newLogins({ store: accountData(store, 'http'), clock, token: config.sections.http.token });
   let gateway: Gateway | undefined;
-  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), page, store, api: { options: config.sections.api_server, gate: () => gateway?.api } });
+  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), page, store, platforms, api: { options: config.sections.api_server, gate: () => gateway?.api } });
   let http: RunningHttp | undefined;
   try {
     http = await startHttp({ options: config.sections.http, app });
@@ -174,7 +174,7 @@ export const runGateway = async (terminal: Terminal, options: { readonly replace
     using _budget = endWithin(config.sections.agent.restart_drain_timeout * 1000 + endMarginMs, log);
     stopWatching.abort();
     await watching;
-    await running.gateway.stop();
+    await running.gateway.stop({ tellChats: true });
     await running.http.close();
     await running.store.close();
     rmSync(join(home, 'gateway.pid'), { force: true });

@@ -6,7 +6,7 @@ import type { Config } from './settings.ts';
 
 /** What is still to be set up, and how. */
 const setupHint = ({ sections, accounts }: Config): readonly string[] => {
-  const hasMessenger = accounts.some(({ platform }) => platforms.find(({ name }) => name === platform)?.alwaysOn === false);
+  const hasMessenger = accounts.some(({ platform }) => platforms.some(({ name, alwaysOn, surface }) => name === platform && !alwaysOn && surface !== 'machine'));
   const missing = [
     ...(sections.model.provider === 'demo' ? ['This is the built-in demo model, which only shows how things work.'] : []),
     ...(hasMessenger ? [] : ['You can talk to it on the page and in the terminal so far.']),

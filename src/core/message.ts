@@ -65,6 +65,8 @@ export interface Arrangement {
   readonly agent?: string;
   /** Places that get the answer besides the chat, as people write delivery targets. */
   readonly deliver?: string;
+  /** Instructions that the agent is given with it, by their names. */
+  readonly skills?: readonly string[];
   /** Nobody is asked: the text itself goes to those places. */
   readonly verbatim?: true;
 }

@@ -30,6 +30,8 @@ export interface InboxDeps {
   readonly order: Chains;
   /** What an agent has been taught, which are commands as well. */
   skills?(agent: string): readonly Skill[] | undefined;
+  /** A skill of an agent that may not be open yet. */
+  findSkill?(agent: string, name: string): Promise<Skill | undefined>;
   onAccepted?(event: InboundEvent, outcome: Outcome): void;
 }
 

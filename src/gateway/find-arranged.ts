@@ -1,7 +1,7 @@
 import type { InboundEvent, Target } from '../core/message.ts';
 import { resolveTarget } from '../delivery/resolve-target.ts';
 import { isAgent } from '../routing/select-agent.ts';
-import type { InboxDeps } from './arrival.ts';
+import type { Arrival, InboxDeps } from './arrival.ts';
 
 /**
  * The event with the places that its answer goes to, by value. Throws when they, or the agent that was arranged, do not exist: whoever has sent it is
@@ -19,4 +19,15 @@ export const findArranged = async (deps: Pick<InboxDeps, 'store' | 'settings' | 
   if (problems.length > 0) throw new Error(`${event.account} was arranged to be delivered to ${JSON.stringify(deliver)}: ${problems.join('; ')}`);
   const answerTo = destinations.flatMap((destination): Target[] => (destination.type === 'chat' ? [destination.target] : []));
   return { ...event, answerTo };
+};
+
+/** The instructions that were arranged stand before the words of the event. */
+export const withSkills = async (deps: Pick<InboxDeps, 'findSkill'>, arrival: Arrival): Promise<Arrival> => {
+  const { event, agent } = arrival;
+  const blocks: string[] = [];
+  for (const name of event.arranged?.skills ?? []) {
+    const skill = await deps.findSkill?.(agent.id, name);
+    blocks.push(skill === undefined ? `[The skill ${name} does not exist (any more).]` : `[skill ${skill.name}, in ${skill.folder}]\n${skill.body}\n[end of skill ${skill.name}]`);
+  }
+  return blocks.length === 0 ? arrival : { ...arrival, event: { ...event, text: [...blocks, event.text].join('\n\n') } };
 };

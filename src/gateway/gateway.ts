@@ -20,7 +20,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import type { Redactor } from '../lib/redact.ts';
 import type { Adapter, Platform, Webhook } from '../platforms/contract.ts';
 import { routedAgent } from '../routing/select-agent.ts';
-import type { BeginPolicy } from '../sessions/begin.ts';
+import type { BeginPolicy, BegunTurn } from '../sessions/begin.ts';
 import { Conversations } from '../sessions/lanes.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import type { SpokenAnswers } from '../sessions/media/spoken-answers.ts';
@@ -60,6 +60,7 @@ import { reportRestarts } from './report-restarts.ts';
 import { gatewayMetrics } from './metrics.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { GatewayConfig, GatewaySettings } from './settings.ts';
+import { tellPaused } from './tell-paused.ts';
 import { visibleProgress } from './visible.ts';
 
 export interface GatewayOptions {
@@ -181,7 +182,7 @@ export class Gateway {
     this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: async (text, { account, agent }, signal) => (await this.#agents.get(agent)).prepare(text, { account }, signal) });
     const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
     this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
-    const inbox: InboxDeps = { ...shared, targets, order: newChains(), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    const inbox: InboxDeps = { ...shared, targets, order: newChains(), findSkill: async (agent, name) => (await this.#agents.get(agent)).skills.find(name), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
       ...shared,
       owner: this.#owner,
@@ -257,14 +258,15 @@ export class Gateway {
   }
 
   /** Takes nothing new, lets what runs end for a while, puts the rest down durably. Everything continues after the next start. */
-  async stop(): Promise<void> {
+  async stop(options: { /** Chats that are interrupted are told. */ readonly tellChats?: boolean } = {}): Promise<void> {
     this.#stop.abort();
     this.#hooks.emit('gateway:shutdown', { agent_id: null });
     await this.#accounts.stop();
     await this.#control.stop();
     await this.#handoffs.stop();
     const graceMs = this.#settings.agent.restart_drain_timeout * 1000;
-    await Promise.all([this.#cron.stop(graceMs), this.#conversations.stop(graceMs), this.api.stop(graceMs)]);
+    const [suspended] = await Promise.all([this.#conversations.stop(graceMs), this.#cron.stop(graceMs), this.api.stop(graceMs)]);
+    if (options.tellChats === true) await this.#tellPaused(suspended);
     this.#calls.close();
     this.#runLog.close();
     await this.#spoken.stop();
@@ -279,6 +281,14 @@ export class Gateway {
       await store.write((tx) => forgetNode(tx, this.#owner));
     } catch (error) {
       log.error({ err: error }, 'gateway.node_not_forgotten');
+    }
+  }
+
+  async #tellPaused(suspended: readonly BegunTurn[]): Promise<void> {
+    try {
+      await tellPaused({ ...this.#options, find: (account) => this.#accounts.find(account) }, suspended);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'gateway.chats_not_told');
     }
   }
 

@@ -11,7 +11,7 @@ import { admit, turnAway } from './admit.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
-import { findArranged } from './find-arranged.ts';
+import { findArranged, withSkills } from './find-arranged.ts';
 import { placeOfEvent } from './hooks/contexts.ts';
 import { mayOvertake, screenArrival, tellReaction } from './hooks/screen-arrival.ts';
 import type { Screened } from './hooks/screen-arrival.ts';
@@ -50,7 +50,8 @@ const screened = (deps: InboxDeps, arrived: Arrival): Promise<Accepted> => {
   const go = async (): Promise<Accepted> => {
     const found = await screenArrival(deps, arrived);
     if (found === undefined) return report(deps, arrived.event, { accepted: 'duplicate', reason: 'delivered before' });
-    return settle(deps, found.arrival, (tx) => hear(deps, tx, found));
+    const arrival = await withSkills(deps, found.arrival);
+    return settle(deps, arrival, (tx) => hear(deps, tx, { ...found, arrival }));
   };
   const { account, chat } = arrived.event;
   return mayOvertake(deps, arrived) ? go() : deps.order.run(`${account}:${chat.id}`, go);

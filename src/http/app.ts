@@ -4,12 +4,13 @@ import type { Context } from 'hono';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import type { Webhook } from '../platforms/contract.ts';
+import type { Platform, Webhook } from '../platforms/contract.ts';
 import type { Store } from '../store/store.ts';
 import { apiApp } from './api/app.ts';
 import type { ApiDeps } from './api/app.ts';
 import type { HttpEnv } from './client.ts';
 import { copyRequest } from './copy-request.ts';
+import { deviceCheckRoutes } from './device-checks.ts';
 import { newFailureLimiter } from './failure-limiter.ts';
 import { healthRoutes } from './health.ts';
 import type { Readiness } from './health.ts';
@@ -39,6 +40,8 @@ export interface HttpDeps {
   readonly expects?: (account: string) => boolean;
   readonly page: Page;
   readonly store: Store;
+  /** For what some of them need their owner for. */
+  readonly platforms?: readonly Platform[];
   /** The API for programs; without it there is none. */
   readonly api?: Pick<ApiDeps, 'options' | 'gate'>;
 }
@@ -87,6 +90,9 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   app.use('/api/people/*', requireLogin(login), limitBody(maxBytes.small));
   app.use('/api/people', requireLogin(login));
   app.route('/api/people', peopleRoutes(deps.store));
+  app.use('/api/device-checks/*', requireLogin(login), limitBody(maxBytes.small));
+  app.use('/api/device-checks', requireLogin(login));
+  app.route('/api/device-checks', deviceCheckRoutes(deps.store, deps.platforms ?? []));
   app.use('/api/:account/*', requireLogin(login), limitBody(maxBytes.login));
   app.all('/api/:account/*', mount(deps, 'login', '/api/'));
   app.route('/', pageRoutes(deps.page));

@@ -1,3 +1,5 @@
+import type { DeviceCheck } from '../platforms/contract.ts';
+
 /** What the page and the gateway say to each other about people. */
 
 export interface WirePending {
@@ -23,4 +25,8 @@ export interface PeopleAnswer {
 export interface InviteAnswer {
   readonly code: string;
   readonly lifeMs: number;
+}
+
+export interface DeviceChecksAnswer {
+  readonly checks: readonly (DeviceCheck & { readonly account: string })[];
 }

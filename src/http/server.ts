@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { WebSocketServer } from 'ws';
 import type { Hono } from 'hono';
 import { ConfigError } from '../core/errors.ts';
 import { isLoopbackName } from './client.ts';
@@ -28,6 +29,11 @@ export interface Patience {
 const patience: Patience = { headersMs: 10_000, requestMs: 300_000, keepAliveMs: 5_000, stallMs: 60_000, closeMs: 2_000 };
 
 const maxConnections = 1000;
+
+/** Whoever takes messages over a socket checks their size; this much may arrive at all. */
+const maxMessageBytes = 64 * 1024 * 1024;
+
+const goingAway = 1001;
 
 const listenError = (error: NodeJS.ErrnoException, options: HttpOptions): unknown => {
   const where = `Port ${options.port} on ${options.host}`;
@@ -73,8 +79,10 @@ export const startHttp = async (deps: { readonly options: HttpOptions; readonly 
   const { options } = deps;
   const limits = { ...patience, ...deps.patience };
   checkExposure(options);
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   const server = createAdaptorServer({
     fetch: deps.app.fetch,
+    websocket: { server: sockets },
     overrideGlobalObjects: false,
     serverOptions: {
       maxHeaderSize: 16 * 1024,
@@ -98,7 +106,11 @@ export const startHttp = async (deps: { readonly options: HttpOptions; readonly 
     async close() {
       const closed = once(server, 'close');
       server.close();
-      const timer = setTimeout(() => server.closeAllConnections(), limits.closeMs);
+      for (const socket of sockets.clients) socket.close(goingAway);
+      const timer = setTimeout(() => {
+        server.closeAllConnections();
+        for (const socket of sockets.clients) socket.terminate();
+      }, limits.closeMs);
       await closed;
       clearTimeout(timer);
     },

@@ -71,6 +71,7 @@ export const accountOptions = z.object({
   busy_input_mode: z.enum(['interrupt', 'queue', 'steer']).describe('What a message does that arrives while the agent is working').optional(),
   streaming: z.boolean().describe('Whether an answer is shown while it is being written').optional(),
   reply_to_mode: z.enum(['off', 'first', 'all']).describe('Which parts of an answer are attached to the message they answer').default('first'),
+  gateway_restart_notification: z.boolean().describe('Whether a chat is told when a shutdown interrupts what the agent does there').default(true),
   typing_indicator: z.boolean().describe('Whether the platform shows that the agent is typing').default(true),
 });
 

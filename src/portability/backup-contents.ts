@@ -25,7 +25,7 @@ export interface Contents {
 }
 
 /** What a running gateway makes anew, what is copied in another way, and what are backups themselves. */
-const passing = new Set(['backups', 'cache', 'logs', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.pid', 'gateway.sock']);
+const passing = new Set(['backups', 'cache', 'logs', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.pid', 'gateway.sock', 'gateway-starts.json', '.gateway-restart.json']);
 const secret = new Set(['.env', 'mcp-tokens', 'auth.json', 'secrets']);
 
 /** A part of the home that is taken or left as one; each agent's folder has parts of its own. */

@@ -8,7 +8,7 @@ export const manifestSchema = z.object({
   format: z.literal(1),
   version: z.string(),
   createdAt: z.string(),
-  /** Where the gateway keeps its data: in a file that is part of the backup, or on a server that is not. */
+  /** Where the gateway keeps its data. In the backup it is a file of the embedded store in any case. */
   engine: z.enum(['sqlite', 'postgres']),
   /** Of the database, when it is part of the backup. */
   schemaVersion: z.number().int().optional(),

@@ -22,8 +22,7 @@ export interface BackupProgress {
 
 export interface BackupOptions extends ContentRules {
   readonly home: string;
-  /** Undefined when the data is on a server. */
-  readonly database: string | undefined;
+  readonly database: { readonly engine: 'sqlite'; readonly path: string } | { readonly engine: 'postgres'; readonly url: string };
   /** The archive; a file of that name is replaced when the new one is whole. */
   readonly file: string;
   readonly version: string;
@@ -118,7 +117,7 @@ async function* archive(options: BackupOptions, sources: Sources, finish: (manif
     format: 1,
     version: options.version,
     createdAt: new Date(nowMs).toISOString(),
-    engine: options.database === undefined ? 'postgres' : 'sqlite',
+    engine: options.database.engine,
     ...(sources.database !== undefined && { schemaVersion: sources.database.schemaVersion }),
     secrets: options.secrets,
     files: written,
@@ -128,10 +127,17 @@ async function* archive(options: BackupOptions, sources: Sources, finish: (manif
   finish(manifest);
 }
 
+const copyStore = async (options: BackupOptions, path: string): Promise<number> => {
+  const { database } = options;
+  if (database.engine === 'sqlite') return copyDatabase(database.path, path, { signal: options.signal, onProgress: (done, total) => options.onProgress?.({ step: 'database', done, total }) });
+  const { copyFromPostgres } = await import('../store/transfer.ts');
+  return copyFromPostgres(database.url, path);
+};
+
 const copyForBackup = async (options: BackupOptions, folder: string): Promise<Sources['database']> => {
-  if (options.database === undefined || !existsSync(options.database)) return undefined;
+  if (options.database.engine === 'sqlite' && !existsSync(options.database.path)) return undefined;
   const path = join(folder, databaseName);
-  const schemaVersion = await copyDatabase(options.database, path, { signal: options.signal, onProgress: (done, total) => options.onProgress?.({ step: 'database', done, total }) });
+  const schemaVersion = await copyStore(options, path);
   if (!options.secrets) forgetAccountValues(path, options.plainAccounts);
   checkCopy(path, schemaVersion);
   return { path, schemaVersion };

@@ -39,6 +39,7 @@ export class Conversations {
   readonly #options: ConversationOptions;
   readonly #scheduler: LaneScheduler;
   readonly #running = new Map<string, Running>();
+  readonly #suspended: BegunTurn[] = [];
   readonly #subscriptions: Disposable[] = [];
   readonly #closing = new AbortController();
   readonly #graceOver = new AbortController();
@@ -66,8 +67,8 @@ export class Conversations {
     return this.#running.size;
   }
 
-  /** Turns under way get `graceMs` to end by themselves; the rest is put down and continues after the next start. */
-  async stop(graceMs: number): Promise<void> {
+  /** Turns under way get `graceMs` to end by themselves; the rest is put down, continues after the next start, and is answered. */
+  async stop(graceMs: number): Promise<readonly BegunTurn[]> {
     this.#closing.abort();
     for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
     const timer = setTimeout(() => {
@@ -77,6 +78,7 @@ export class Conversations {
     await this.#scheduler.stop();
     clearTimeout(timer);
     this.#ended.abort();
+    return this.#suspended;
   }
 
   #end(lane: string, kind: TurnAbort['kind']): void {
@@ -128,6 +130,7 @@ export class Conversations {
       const result = await runTurn(this.#options, begun, { turn: running.turn.signal, halt: running.halt.signal });
       if (result === undefined) {
         await suspendTurn(this.#options.store, begun);
+        this.#suspended.push(begun);
         return { type: 'wait', ms: undefined };
       }
       const next = await this.#commit(begun, result);

@@ -207,6 +207,12 @@ export const outboxCounts = async (db: Reading): Promise<Readonly<Record<string,
   return Object.fromEntries(rows.map((row) => [row.state, Number(row.count)]));
 };
 
+/** Takes back what has not been tried yet. */
+export const withdrawPending = async (tx: Writing, keys: readonly string[], reason: string): Promise<void> => {
+  if (keys.length === 0) return;
+  await tx.q.updateTable('outbox').set({ state: 'cancelled', error: reason, updated_at: tx.now }).where('key', 'in', keys).where('state', '=', 'pending').execute();
+};
+
 /** How long the oldest message waits that is still to be delivered. */
 export const oldestDeliveryMs = async (db: Reading): Promise<number | undefined> => {
   const row = await db.q

@@ -1,5 +1,5 @@
 import { fileNameHeader, fileTypeHeader } from '../../src/platforms/web/wire.ts';
-import type { InviteAnswer, PeopleAnswer } from '../../src/http/people-wire.ts';
+import type { DeviceChecksAnswer, InviteAnswer, PeopleAnswer } from '../../src/http/people-wire.ts';
 import type { ChatsAnswer, MessageBody, MessagesAnswer, PressBody, WireFile } from '../../src/platforms/web/wire.ts';
 
 /** A request that was refused, or that never arrived when `status` is 0. */
@@ -59,6 +59,8 @@ export const approvePerson = (id: string): Promise<PeopleAnswer> => call('POST',
 export const dismissPerson = (id: string): Promise<PeopleAnswer> => call('POST', '/api/people/dismiss', { id });
 export const revokePerson = (account: string, userId: string): Promise<PeopleAnswer> => call('POST', '/api/people/revoke', { account, userId });
 export const invitePerson = (): Promise<InviteAnswer> => call('POST', '/api/people/invite', {});
+export const getDeviceChecks = (): Promise<DeviceChecksAnswer> => call('GET', '/api/device-checks');
+export const answerDeviceCheck = (account: string, id: string, same: boolean): Promise<DeviceChecksAnswer> => call('POST', '/api/device-checks/answer', { account, id, same });
 export const eventsPath = (after: number): string => `${base}/events?after=${after}`;
 export const filePath = (id: string): string => `${base}/files/${encodeURIComponent(id)}`;
 

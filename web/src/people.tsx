@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { InviteAnswer, PeopleAnswer } from '../../src/http/people-wire.ts';
 import { ApiError, approvePerson, dismissPerson, getPeople, invitePerson, revokePerson } from './api.ts';
+import { Devices } from './devices.tsx';
 import { Close } from './icons.tsx';
 
 const refreshMs = 10_000;
@@ -86,6 +87,7 @@ export const PeopleDialog = ({ onClose }: { readonly onClose: () => void }): VNo
       </header>
       {problem !== '' && <p role="alert">{problem}</p>}
       {people !== undefined && <Lists people={people} change={change} />}
+      <Devices />
       {invite !== undefined && <Invitation invite={invite} />}
       <button type="button" class="link" onClick={() => void attempt(async () => setInvite(await invitePerson()))}>
         Invite somebody

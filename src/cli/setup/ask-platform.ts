@@ -12,8 +12,8 @@ interface Place {
   readonly account: string;
 }
 
-/** Platforms that somebody has to set up. */
-export const messengers: readonly Platform[] = platforms.filter(({ alwaysOn }) => !alwaysOn);
+/** Platforms that somebody has to set up to talk there. */
+export const messengers = (): readonly Platform[] => platforms.filter(({ alwaysOn, surface }) => !alwaysOn && surface !== 'machine');
 
 const current = (run: SetupRun, account: string, key: string): EffectiveSetting | undefined => {
   const loaded = run.draft.load();
@@ -28,10 +28,10 @@ const choosePlatform = (run: SetupRun, prompts: Prompts): Promise<Platform | 'no
   return prompts.choose<Platform | 'none'>({
     message: 'Where do you want to talk to the agent, besides the web page and the terminal?',
     options: [
-      ...messengers.map((platform) => ({ value: platform, label: platform.label, ...(configured.has(platform.name) && { hint: 'configured' }) })),
+      ...messengers().map((platform) => ({ value: platform, label: platform.label, ...(configured.has(platform.name) && { hint: 'configured' }) })),
       { value: 'none', label: 'Nowhere else for now', hint: 'skip this step' },
     ],
-    ...(messengers.some(({ name }) => configured.has(name)) && { initial: 'none' }),
+    ...(messengers().some(({ name }) => configured.has(name)) && { initial: 'none' }),
   });
 };
 

@@ -15,9 +15,9 @@ import type { SetupRun } from './run.ts';
 /** The platform of an account such as `telegram` or `telegram@work`. */
 export const messengerOf = (account: string): Platform => {
   const name = platformOf(account);
-  const found = messengers.find((platform) => platform.name === name);
+  const found = messengers().find((platform) => platform.name === name);
   if (found !== undefined) return found;
-  const known = messengers.map((platform) => platform.name);
+  const known = messengers().map((platform) => platform.name);
   const meant = nearest(name, known);
   throw new ConfigError(`--platform is one of ${known.join(', ')}, not ${name}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
 };

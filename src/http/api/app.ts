@@ -19,6 +19,7 @@ import { modelRoutes } from './models.ts';
 import type { ApiOptions } from './options.ts';
 import { Replays } from './replays.ts';
 import { responseRoutes } from './responses/routes.ts';
+import { responseSocketRoute } from './responses/socket.ts';
 import type { ApiRoute } from './route.ts';
 import { runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -43,19 +44,21 @@ const requireGate = (gate: ApiGate | undefined): ApiGate => {
   return gate;
 };
 
-const onError = (log: Logger) => (error: Error, c: Context) => {
-  if (error instanceof ApiError) return refuse(c, error);
+/** A fault of ours: the client and the log see the same id. */
+const unexpected = (log: Logger, error: unknown, at: { readonly method?: string; readonly path: string }): ApiError => {
   const errorId = randomBytes(4).toString('hex');
-  log.error({ err: error, errorId, method: c.req.method, path: c.req.path }, 'api.failed');
-  return refuse(c, new ApiError(500, `Something went wrong (${errorId}).`, { code: 'internal_error' }));
+  log.error({ err: error, errorId, ...at }, 'api.failed');
+  return new ApiError(500, `Something went wrong (${errorId}).`, { code: 'internal_error' });
 };
+
+const onError = (log: Logger) => (error: Error, c: Context) => refuse(c, error instanceof ApiError ? error : unexpected(log, error, { method: c.req.method, path: c.req.path }));
 
 /** The calls that there are, in one table. */
 const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
   const gate = (): ApiGate => requireGate(deps.gate());
   const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options });
   const replays = new Replays(deps.store);
-  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), ...runRoutes({ ...deps, gate, work, replays }), ...sessionRoutes({ ...deps, gate, work, replays }), ...jobRoutes({ gate }), healthRoute({ ...deps, gate })];
+  const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), responseSocketRoute({ ...deps, gate, work, replays, identify: (c) => callers.identify(c), unexpected: (error) => unexpected(deps.log, error, { path: '/v1/responses' }) }), ...runRoutes({ ...deps, gate, work, replays }), ...sessionRoutes({ ...deps, gate, work, replays }), ...jobRoutes({ gate }), healthRoute({ ...deps, gate })];
   return [...routes, capabilitiesRoute(() => routes, features)];
 };
 

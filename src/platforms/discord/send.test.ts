@@ -135,7 +135,7 @@ describe('files', () => {
   it('with awkward names arrive with names that fit', async () => {
     const media = [await file('plain.txt', 'x', { name: 'a "quoted"\r\nname.txt' })];
     await account.adapter.send(message(channel(), '', { media }), never);
-    assert.equal(shown()[0]?.media[0]?.name, 'a "quoted"\r\nname.txt');
+    assert.equal(shown()[0]?.media[0]?.name, 'a _quoted___name.txt');
   });
 
   it('that are too large or gone are refused before anything is sent', async () => {

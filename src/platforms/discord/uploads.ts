@@ -19,6 +19,9 @@ const unreadable =
     throw new PlatformError('not_found', `${name}: the file cannot be read`, { missing: 'file', cause });
   };
 
+/** Quotes, slashes and line breaks have no place in the name of a file. */
+const safeName = (name: string): string => name.toWellFormed().replace(/[\p{Cc}"\\/]/gu, '_') || 'file';
+
 const recordingOf = async ({ kind, path, name }: OutboundMedia, sizeBytes: number): Promise<Recording | undefined> =>
   kind === 'voice' && sizeBytes <= longestRecordingBytes ? readOggOpus(await readFile(path).catch(unreadable(name))) : undefined;
 
@@ -29,6 +32,6 @@ export const prepareUploads = (media: readonly OutboundMedia[], maxUploadBytes: 
       const { size: sizeBytes } = await stat(item.path).catch(unreadable(item.name));
       if (sizeBytes > maxUploadBytes) throw new PlatformError('too_large', `${item.name}: ${sizeBytes} bytes, and the bot may send ${maxUploadBytes} (max_upload_mb)`);
       const recording = await recordingOf(item, sizeBytes);
-      return { path: item.path, name: recording === undefined ? item.name : 'voice-message.ogg', mime: item.mime, sizeBytes, ...(recording !== undefined && { recording }) };
+      return { path: item.path, name: recording === undefined ? safeName(item.name) : 'voice-message.ogg', mime: /^[\w.+-]+\/[\w.+-]+$/.test(item.mime) ? item.mime : 'application/octet-stream', sizeBytes, ...(recording !== undefined && { recording }) };
     }),
   );

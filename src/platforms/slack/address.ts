@@ -22,7 +22,7 @@ export const readSlackChat: ReadChat = (ref) => {
   const user = /^<@([UW][A-Z0-9]+)(?:\|[^>]*)?>$/.exec(ref)?.[1];
   if (user !== undefined) return { chatId: `user:${user}` };
   if (/^@[\w.-]+$/.test(ref)) return { chatId: `user_name:${ref.slice(1)}` };
-  return chatsLike(/^(?:[CDGUW][A-Z0-9a-z]{6,}|user(?:_name)?:[\w.-]+)$/)(ref);
+  return chatsLike(/^(?:[CDGUW][A-Z0-9]{6,}|[CDGUW]\d[A-Za-z0-9]{5,}|user(?:_name)?:[\w.-]+)$/)(ref);
 };
 
 const mostPages = 20;

@@ -58,6 +58,13 @@ const load = async (data: AccountData, nowMs: number): Promise<Map<string, Spoke
 /** Makes a place known to whoever opens the places next. */
 export const announcePlace = (data: AccountData, place: Place, ts: string): Promise<void> => data.set(`${prefix}${nameOf(place)}`, ts);
 
+/** The place where nobody has spoken for the longest time. */
+const oldestOf = (places: ReadonlyMap<string, SpokenPlace>): string | undefined => {
+  let oldest: { readonly name: string; readonly lastTs: string } | undefined;
+  for (const [name, { lastTs }] of places) if (oldest === undefined || isNewer(oldest.lastTs, lastTs)) oldest = { name, lastTs };
+  return oldest?.name;
+};
+
 export const openPlaces = async (data: AccountData, clock: Clock): Promise<Places> => {
   const places = await load(data, clock.now());
   const unsaved = new Set<string>();
@@ -78,6 +85,10 @@ export const openPlaces = async (data: AccountData, clock: Clock): Promise<Place
       places.set(name, { ...place, lastTs: ts });
       unsaved.add(name);
       if (known === undefined || clock.now() - savedAtMs >= saveEveryMs) await save();
+      const surplus = places.size > mostKept ? oldestOf(places) : undefined;
+      if (surplus === undefined) return;
+      places.delete(surplus);
+      await data.remove(`${prefix}${surplus}`);
     },
     has: (place) => places.has(nameOf(place)),
     latest: (count) => [...places.values()].toSorted((a, b) => Number(b.lastTs) - Number(a.lastTs)).slice(0, count),

@@ -75,11 +75,14 @@ export const newTaker = (taking: Taking, signal: AbortSignal): Taker => {
   broken.catch(() => undefined);
   let failure: { readonly error: unknown } | undefined;
 
+  /** What people say among themselves costs no call. */
+  const introduced = async (event: InboundEvent): Promise<InboundEvent> =>
+    withThreadSoFar({ ...taking, workspaces: taking.reading.workspaces }, await names.complete(event, signal), signal);
+
   const store = async (event: InboundEvent): Promise<void> => {
     if (failure !== undefined) throw failure.error;
     try {
-      const named = await names.complete(event, signal);
-      const accepted = await inbox.accept(await withThreadSoFar({ ...taking, workspaces: taking.reading.workspaces }, named, signal));
+      const accepted = await inbox.accept(event.addressed ? await introduced(event) : event);
       await markReached(taking, event, event.addressed && (accepted === 'stored' || accepted === 'duplicate'));
     } catch (error) {
       failure = { error };
@@ -101,7 +104,8 @@ export const newTaker = (taking: Taking, signal: AbortSignal): Taker => {
       chains.run(channelOf(payload), async () => {
         const parsed = parse(taking, kind, payload);
         if ('skip' in parsed) {
-          log.info({ kind, reason: parsed.skip }, 'slack.event.skipped');
+          // Every message and every change of our own comes back.
+          log[parsed.skip.startsWith('own ') ? 'debug' : 'info']({ kind, reason: parsed.skip }, 'slack.event.skipped');
           return;
         }
         if (parsed.kind === 'message') markSeen(parsed);
@@ -112,7 +116,8 @@ export const newTaker = (taking: Taking, signal: AbortSignal): Taker => {
       const parsed = parseEvent(taking.reading, { team_id: teamId, event: { ...message, type: 'message', channel: channelId } });
       if ('skip' in parsed || seen.has(`${channelId}:${parsed.messageId}`)) return false;
       await store(parsed);
-      return true;
+      // An app may be told of mentions only, and need not hear what people say among themselves.
+      return parsed.addressed;
     },
   };
 };

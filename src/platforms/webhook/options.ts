@@ -74,6 +74,7 @@ const route = z
     trusted: z.boolean().describe('The payload is the owner’s own words: it goes into the prompt without a mark that others wrote it').default(false),
     conversation: z.enum(['delivery', 'route']).describe('Whether each call is a conversation of its own, or all calls of the route are one').default('delivery'),
     agent: z.string().trim().min(1).describe('Who answers, instead of whom `routes` name').optional(),
+    skills: z.array(z.string().trim().min(1)).describe('Skills whose instructions the agent is given with each call').default([]),
     deliver: z.string().trim().min(1).describe('Places that get the answer, such as `telegram` or `telegram:-100123`, several with commas; `log` for none').default('log'),
     deliver_only: z.boolean().describe('No agent is asked: the filled-in prompt itself is delivered').default(false),
     wait_seconds: z.number().min(0).max(600).describe('How long a call waits for the answer before it gets 202; 0 does not wait').default(0),

@@ -109,8 +109,8 @@ export const chatIdOf = (route: Pick<Route, 'conversation'>, name: string, deliv
 
 export const eventFrom = (call: Call, facts: { readonly account: string; readonly payload: unknown; readonly event: string; readonly delivery: string; readonly nowMs: number }): InboundEvent => {
   const { route, routeName } = call;
-  const { deliver, deliver_only: verbatim, agent } = route;
-  const arranged = { ...(agent !== undefined && { agent }), ...(!isNowhere(deliver) && { deliver }), ...(verbatim && { verbatim: true as const }) };
+  const { deliver, deliver_only: verbatim, agent, skills } = route;
+  const arranged = { ...(agent !== undefined && { agent }), ...(skills.length > 0 && { skills }), ...(!isNowhere(deliver) && { deliver }), ...(verbatim && { verbatim: true as const }) };
   return {
     account: facts.account,
     kind: 'message',

@@ -65,7 +65,7 @@ const statusOf = async (response: Promise<Response>): Promise<readonly unknown[]
 };
 
 test('a call becomes an event of its own conversation', async () => {
-  const door = open({ prompt: 'n is {n}', trusted: true, agent: 'ops', deliver: 'telegram:7' });
+  const door = open({ prompt: 'n is {n}', trusted: true, agent: 'ops', skills: ['review'], deliver: 'telegram:7' });
   assert.deepEqual(await statusOf(send(door, { id: 'one' })), [202, 'accepted']);
   const [event] = door.inbox.events;
   assert.deepEqual(event, {
@@ -79,7 +79,7 @@ test('a call becomes an event of its own conversation', async () => {
     messageId: 'one',
     addressed: true,
     mentioned: false,
-    arranged: { agent: 'ops', deliver: 'telegram:7' },
+    arranged: { agent: 'ops', skills: ['review'], deliver: 'telegram:7' },
     sentAtMs: door.clock.now(),
   });
 });
