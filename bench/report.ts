@@ -2,6 +2,7 @@ import type { ApiResult } from './api.ts';
 import type { ContextResult } from './context.ts';
 import type { LatencyResult } from './latency.ts';
 import type { MemoryResult } from './memory.ts';
+import type { PlatformsResult } from './platforms.ts';
 import type { StartResult } from './start.ts';
 
 /** What was measured; a part that was left out is absent. */
@@ -14,6 +15,7 @@ export interface Report {
   readonly memory?: readonly MemoryResult[];
   readonly context?: readonly ContextResult[];
   readonly api?: readonly ApiResult[];
+  readonly platforms?: PlatformsResult;
 }
 
 type Row = readonly string[];
@@ -62,6 +64,18 @@ const apiRows = (results: readonly ApiResult[]): readonly Row[] => [
   ]),
 ];
 
+const weightRows = ({ weight }: PlatformsResult): readonly Row[] => [
+  ['', 'start', 'ratio', 'at rest', 'ratio'],
+  ...weight.map(({ configured, startMs, restingBytes, ratio }): Row => [configured, ms(startMs), times(ratio.start), megabytes(restingBytes), times(ratio.memory)]),
+];
+
+const stormRows = ({ storm }: PlatformsResult): readonly Row[] => [
+  ['', 'p50', 'p99'],
+  ['alone', ms(storm.alone.p50Ms), ms(storm.alone.p99Ms)],
+  [`beside ${storm.stormPerSecond.toFixed(0)} messages/s`, ms(storm.beside.p50Ms), ms(storm.beside.p99Ms)],
+  ['ratio', times(storm.ratio.p50), times(storm.ratio.p99)],
+];
+
 /** The report as a person reads it. */
 export const printed = (report: Report): string => {
   const part = (title: string, rows: readonly Row[] | undefined): readonly string[] => (rows === undefined ? [] : [`${title}\n${table(rows)}\n`]);
@@ -71,6 +85,8 @@ export const printed = (report: Report): string => {
     ...part('Start until /ready answers 200', report.start && startRows(report.start)),
     ...part('Resident memory of the gateway', report.memory && memoryRows(report.memory)),
     ...part('Loading the context of a turn', report.context && contextRows(report.context)),
+    ...part('Start and memory without and with Discord, Slack, Matrix, e-mail and webhooks', report.platforms && weightRows(report.platforms)),
+    ...part('Latency on one account while another is flooded and limited', report.platforms && stormRows(report.platforms)),
     ...part('Chat completions over the API, closed loop, instant model', report.api && apiRows(report.api)),
   ].join('\n');
 };

@@ -8,6 +8,8 @@ import { measureLatency } from './latency.ts';
 import type { LatencyPlan } from './latency.ts';
 import { measureMemory } from './memory.ts';
 import type { MemoryPlan } from './memory.ts';
+import { measurePlatforms } from './platforms.ts';
+import type { PlatformsPlan } from './platforms.ts';
 import { printed } from './report.ts';
 import type { Report } from './report.ts';
 import { measureStart } from './start.ts';
@@ -18,6 +20,7 @@ interface Plan {
   readonly memory: MemoryPlan;
   readonly context: ContextPlan;
   readonly api: ApiPlan;
+  readonly platforms: PlatformsPlan;
 }
 
 const full: Plan = {
@@ -26,6 +29,7 @@ const full: Plan = {
   memory: { chats: 50, after: [1000, 5000, 10_000], restMs: 15_000 },
   context: { messages: [100, 100_000], times: 500 },
   api: { connections: [1, 32], calls: 1600, rounds: 5, warmUp: 800 },
+  platforms: { times: 5, restMs: 5000, storm: { calmMessages: 300, stormChats: 30, stormMessages: 40 } },
 };
 
 const quick: Plan = {
@@ -34,9 +38,10 @@ const quick: Plan = {
   memory: { chats: 5, after: [20, 40], restMs: 100 },
   context: { messages: [100, 3000], times: 5 },
   api: { connections: [1, 4], calls: 20, rounds: 1, warmUp: 4 },
+  platforms: { times: 1, restMs: 100, storm: { calmMessages: 10, stormChats: 5, stormMessages: 2 } },
 };
 
-const parts = ['latency', 'start', 'memory', 'context', 'api'] as const;
+const parts = ['latency', 'start', 'memory', 'context', 'api', 'platforms'] as const;
 type Part = (typeof parts)[number];
 
 interface Options {
@@ -65,6 +70,7 @@ const measure = async (options: Options): Promise<Report> => {
     ...(wants('memory') && { memory: await measureMemory(plan.memory) }),
     ...(wants('context') && { context: await measureContext(plan.context) }),
     ...(wants('api') && { api: await measureApi(plan.api) }),
+    ...(wants('platforms') && { platforms: await measurePlatforms(plan.platforms) }),
   };
 };
 

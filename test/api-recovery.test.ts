@@ -97,7 +97,7 @@ describe('a gateway that is killed', { concurrency: true }, () => {
     await using _outside = last.outside;
     const events = await eventsOf(last, run_id);
     assert.equal(events.at(-1)?.['event'], 'run.failed');
-    assert.equal((events.at(-1)?.['error'] as Json)['code'], 'set_aside');
+    assert.match(JSON.stringify(events.at(-1)?.['error']), /"code":"set_aside"/);
     assert.equal(((await (await last.ask(`/v1/runs/${run_id}`)).json()) as Json)['status'], 'failed');
   });
 });

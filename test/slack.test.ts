@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startSlackSimulator } from '../src/platforms/slack/simulator.ts';
 import type { SlackSimulator } from '../src/platforms/slack/simulator.ts';
-import { heldAnswer, inboxRows, outboxRows, peek, saidBy } from './support/scenes.ts';
+import { heldAnswer, inboxRows, outboxRows, peek, saidBy, streamedAnswer } from './support/scenes.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
@@ -114,7 +114,7 @@ describe('a gateway in Slack', { concurrency: true }, () => {
   });
 
   test('is reached by calls where it has a public address', async () => {
-    const slack = await startSlackSimulator({ mode: 'http' });
+    await using slack = await startSlackSimulator({ mode: 'http' });
     await using world = await newWorld({ display: { streaming: false }, platforms: { slack: { ...slack.options, allowed_users: [ada] } } });
     await using outside = await startOutside(world);
     await until(() => /"url":"http[^"]+"/.test(outside.output()) || /127\.0\.0\.1:\d+/.test(outside.output()), 'the gateway to say where it is');
@@ -123,6 +123,54 @@ describe('a gateway in Slack', { concurrency: true }, () => {
     await slack.say({ ...dm, text: 'hello' });
     await until(() => slack.visible(dm.chatId).length === 1, 'an answer');
     assert.equal(slack.visible(dm.chatId)[0]?.text, 're: hello');
-    await slack[Symbol.asyncDispose]();
+  });
+
+  test('shows an answer while it grows, in one message of the thread', async () => {
+    await using scene = await newSlackWorld({ display: {} });
+    const { slack, world, shown } = scene;
+    const stream = streamedAnswer();
+    world.model.otherwise(stream.answer);
+    await using _inside = await startInside(world);
+    const threadId = await slack.say({ ...channel, text: 'a story', mention: true });
+    await until(() => stream.begun(), 'the model to be asked');
+    stream.write('Once upon **a time**');
+    await until(() => shown(channel.chatId).length === 1, 'the beginning');
+    stream.write(' there was');
+    stream.end();
+    await until(() => shown(channel.chatId)[0] === 'Once upon a time there was', 'the end');
+    assert.deepEqual(slack.visible(channel.chatId).map(({ threadId: thread }) => thread), [threadId]);
+  });
+
+  test('asks by buttons, which go when somebody has answered', async () => {
+    await using scene = await newSlackWorld();
+    const { slack, world, shown } = scene;
+    await using _inside = await startInside(world);
+    await slack.say({ ...dm, text: 'hello' });
+    await until(() => shown().length === 1, 'an answer');
+    await slack.say({ ...dm, text: '!new' });
+    const question = () => slack.visible(dm.chatId).find(({ choices }) => choices.length > 0);
+    await until(() => question() !== undefined, 'a question');
+    const { id, choices } = question() ?? assert.fail('there is no question');
+    await slack.press(dm.chatId, id, choices[0]?.data ?? '', ada);
+    await until(() => question() === undefined, 'the buttons to go');
+    assert.deepEqual(slack.violations(), []);
+  });
+
+  test('takes a conversation over from elsewhere, in a thread of its own', async () => {
+    await using scene = await newSlackWorld();
+    const { slack, world } = scene;
+    await world.configure({ display: { streaming: false }, platforms: { telegram: { ...world.telegram.options, allowed_users: ['7'] }, slack: { ...slack.options, allowed_users: [ada] } } });
+    await using _inside = await startInside(world);
+    await world.say('remember the milk');
+    await until(() => world.shown().length === 1, 'an answer');
+    await world.say(`/handoff slack:${channel.chatId}`);
+    const seed = () => slack.visible(channel.chatId).find(({ threadId }) => threadId === undefined);
+    const report = () => slack.visible(channel.chatId).find(({ threadId }) => threadId !== undefined);
+    await until(() => report() !== undefined, 'the agent to report in the thread');
+    assert.equal(report()?.threadId, seed()?.id);
+    await slack.say({ ...channel, text: 'what was it?', threadId: seed()?.id ?? '' });
+    await until(() => slack.visible(channel.chatId).some(({ text }) => text.includes('what was it?')), 'an answer in the thread');
+    const last = JSON.stringify(world.model.requests.at(-1)?.body);
+    assert.match(last, /remember the milk/);
   });
 });

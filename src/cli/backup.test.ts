@@ -81,7 +81,7 @@ test('what was backed up comes back in another home, byte for byte, and what pas
   const other = join(folder, 'other');
   assert.match(await hermes('restore', archive, '--into', other), /is restored\./);
   for (const path of ['config.yaml', '.env', 'memories/MEMORY.md', 'skills/a/SKILL.md', 'profiles/helper/.env', 'profiles/helper/SOUL.md', 'media/a.png', 'mcp-tokens/x.json']) assert.equal(await textOf(path, other), await textOf(path));
-  for (const path of ['logs', 'cache', 'workspace', 'manifest.json', 'gateway.pid']) assert.ok(!existsSync(join(other, path)), path);
+  for (const path of ['logs/gateway.log', 'cache', 'workspace', 'manifest.json', 'gateway.pid']) assert.ok(!existsSync(join(other, path)), path);
   assert.deepEqual(await sessionsIn(other), ['first']);
   assert.deepEqual((await readdir(other)).filter((name) => name.startsWith('.restore') || name.startsWith('.partial')), []);
   assert.deepEqual((await readdir(folder)).toSorted(), ['b.tar.gz', 'home', 'other']);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
@@ -12,6 +13,7 @@ import { writeBackup } from '../portability/write-backup.ts';
 import type { Backup, BackupProgress } from '../portability/write-backup.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { noteAct } from './note-act.ts';
 import { storePath } from './open-home.ts';
 import { readConfig, sections } from './settings.ts';
 
@@ -89,6 +91,7 @@ const outsideHomes = (home: string, agents: Readonly<Record<string, { readonly h
 const run = async (terminal: Terminal, given: string | undefined, flags: BackupFlags): Promise<void> => {
   const home = resolveHome(terminal.env);
   const file = given === undefined ? defaultFile(home) : resolve(given);
+  if (!existsSync(home)) throw new ConfigError(`There is nothing to back up: ${home} does not exist.`);
   if (flags.keep === 0) throw new ConfigError('--keep is at least 1.');
   const config = await readConfig(terminal);
   // A broken configuration is no reason not to save what there is.
@@ -112,6 +115,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   }).finally(line.end);
   const removed = flags.keep === undefined || !ownName.test(basename(file)) ? [] : await removeOld(dirname(file), flags.keep);
   const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
+  await noteAct(home, 'backup', { file, secrets: flags.secrets });
   if (flags.json === true) terminal.write(json({ file, sizeBytes: backup.sizeBytes, leftOut, removed, ...backup.manifest, files: backup.manifest.files.length }));
   else terminal.write(printed(terminal, file, { ...backup, leftOut, removed }));
 };

@@ -9,8 +9,9 @@ import type { Person } from '../store/person/find-person.ts';
 import { readPersonFacts } from '../store/person/read-person.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { noteAct } from './note-act.ts';
 import { withStore } from './open-home.ts';
-import { lookUpPerson, readPerson } from './person.ts';
+import { lookUpPerson, printOf, readPerson } from './person.ts';
 import type { FoundPerson } from './person.ts';
 import { requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
@@ -83,6 +84,7 @@ const run = async (terminal: Terminal, flags: EraseFlags): Promise<void> => {
     if (erased) {
       await erasePersonFiles(store, found.files);
       rows = { ...before, ...(await erasePerson(store, person, found.data)) };
+      await noteAct(found.home, 'erase', { person: printOf(person), rows });
     }
     if (flags.json === true) terminal.write(json({ person, erased, rows, beyondReach: beyond }));
     else terminal.write(printed(terminal, { who: `${person.account}:${person.userId}`, rows, beyond, erased }));

@@ -17,8 +17,9 @@ import { findSession } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { Terminal } from './environment.ts';
+import { noteAct } from './note-act.ts';
 import { withStore } from './open-home.ts';
-import { lookUpPerson, readPerson } from './person.ts';
+import { lookUpPerson, printOf, readPerson } from './person.ts';
 import { requireConfig } from './settings.ts';
 
 interface ExportFlags extends SessionScope {
@@ -83,6 +84,7 @@ const exportOne = async (terminal: Terminal, person: Person, flags: ExportFlags)
       await exportPerson(store, person, { ...found, folder, nowMs: systemClock.now() });
       if (isArchive) await packFolder(folder, path);
       const { data, files } = found;
+      await noteAct(found.home, 'export', { person: printOf(person), to: path });
       terminal.write(`${path}\n${data.sessionIds.length} conversations, ${data.shared.length} messages in shared conversations, ${files.media.length} files, ${files.memories.length} profiles\n`);
     });
   } finally {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { findPersonFiles } from '../portability/person/person-files.ts';
@@ -16,6 +17,9 @@ export const readPerson = (text: string): Person => {
   if (account === undefined || userId === undefined) throw new InvalidArgumentError('an account and an id, such as telegram:1001');
   return { account, userId };
 };
+
+/** Stands for somebody where their id must not: whoever knows the id can still tell that it was them. */
+export const printOf = ({ account, userId }: Person): string => createHash('sha256').update(JSON.stringify([account, userId])).digest('hex').slice(0, 16);
 
 export interface FoundPerson {
   readonly person: Person;

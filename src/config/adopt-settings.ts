@@ -3,7 +3,7 @@ import type { Node } from 'yaml';
 import { editTexts, newProblems, setVariable } from './config-texts.ts';
 import { editYaml } from './edit-yaml.ts';
 import { configFileName, envFileName, evaluate } from './evaluate.ts';
-import type { ConfigInput, ConfigTexts } from './evaluate.ts';
+import type { ConfigInput, ConfigTexts, LoadedConfig } from './evaluate.ts';
 import { findSetting } from './find-setting.ts';
 import { foreignSections } from './foreign-sections.ts';
 import { migrateText } from './migrate-config.ts';
@@ -44,13 +44,19 @@ const same = (a: Plain, b: Plain): boolean => JSON.stringify(a) === JSON.stringi
 interface Work {
   readonly input: ConfigInput<readonly Section[]>;
   texts: ConfigTexts;
+  /** What `texts` make. */
+  config: LoadedConfig;
   readonly settings: AdoptedSetting[];
 }
 
-/** What is wrong with a text that was not wrong before, in words; undefined when it may be written. */
-const objection = ({ input, texts }: Work, after: ConfigTexts): string | undefined => {
-  const { serious } = newProblems(evaluate(input, texts).config, evaluate(input, after).config);
-  return serious.length === 0 ? undefined : serious.map(formatProblem).join('; ');
+/** Takes a text over unless something is wrong with it that was not wrong before; answers what, in words. */
+const take = (work: Work, after: ConfigTexts): string | undefined => {
+  const { config } = evaluate(work.input, after);
+  const { serious } = newProblems(work.config, config);
+  if (serious.length > 0) return serious.map(formatProblem).join('; ');
+  work.texts = after;
+  work.config = config;
+  return undefined;
 };
 
 const nameOf = (path: readonly string[]): string => path.join('.');
@@ -92,15 +98,12 @@ const adoptLeaf = (work: Work, leaf: Leaf, isLastTry: boolean): boolean => {
     work.settings.push(here(what, held === String(leaf.node.source ?? leaf.node.value)));
     return true;
   }
+  const { env } = work.texts;
   const after = edited(work, leaf);
-  const why = after === undefined ? 'it cannot be written into this config.yaml' : objection(work, after);
-  if (why === undefined && after !== undefined) {
-    work.settings.push({ what, fate: 'taken', ...(after.env !== work.texts.env && { fate: 'changed', why: 'it is a secret, so it is in .env now' }) });
-    work.texts = after;
-    return true;
-  }
-  if (isLastTry) work.settings.push({ what, fate: 'left', why: why ?? '' });
-  return isLastTry;
+  const why = after === undefined ? 'it cannot be written into this config.yaml' : take(work, after);
+  if (why === undefined) work.settings.push(work.texts.env === env ? { what, fate: 'taken' } : { what, fate: 'changed', why: 'it is a secret, so it is in .env now' });
+  else if (isLastTry) work.settings.push({ what, fate: 'left', why });
+  return why === undefined || isLastTry;
 };
 
 const adoptVariables = (work: Work, text: string): void => {
@@ -113,10 +116,8 @@ const adoptVariables = (work: Work, text: string): void => {
       work.settings.push(here(name, mine === value));
       continue;
     }
-    const after = { ...work.texts, env: setVariable(work.texts.env, { name, value }) };
-    const why = objection(work, after);
-    work.settings.push({ what: name, fate: why === undefined ? 'taken' : 'left', ...(why !== undefined && { why }) });
-    if (why === undefined) work.texts = after;
+    const why = take(work, { ...work.texts, env: setVariable(work.texts.env, { name, value }) });
+    work.settings.push(why === undefined ? { what: name, fate: 'taken' } : { what: name, fate: 'left', why });
   }
 };
 
@@ -146,7 +147,7 @@ const adoptTree = (work: Work, root: MapNode): void => {
  * moved are taken in their new places. Nothing is written.
  */
 export const adoptSettings = (input: ConfigInput<readonly Section[]>, ours: ConfigTexts, theirs: ConfigTexts): Adoption => {
-  const work: Work = { input, texts: ours, settings: [] };
+  const work: Work = { input, texts: ours, config: evaluate(input, ours).config, settings: [] };
   adoptVariables(work, theirs.env ?? '');
   const migrated = migrateText(theirs.config ?? '');
   const parsed = migrated === undefined ? undefined : parseYaml(migrated.text, configFileName);

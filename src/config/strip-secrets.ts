@@ -3,6 +3,7 @@ import { configFileName } from './evaluate.ts';
 import { findSetting } from './find-setting.ts';
 import { parseYaml } from './parse-yaml.ts';
 import type { PlatformFacts } from './read-accounts.ts';
+import { factsOf } from './schema.ts';
 import type { Section } from './section.ts';
 import type { SettingNode } from './setting-node.ts';
 import { soundsSecret } from './variables.ts';
@@ -27,7 +28,12 @@ export const stripSecrets = (text: string, known: { readonly sections: readonly 
   const parsed = parseYaml(text, configFileName);
   if (!parsed.ok) return undefined;
   const isSecret = (path: readonly string[]): boolean =>
-    path.some((key, depth) => soundsSecret(key.replaceAll(/([a-z])([A-Z])/g, '$1_$2')) || findSetting(path.slice(0, depth + 1), known.sections, known.platforms)?.secret === true);
+    path.some((key, depth) => {
+      const setting = findSetting(path.slice(0, depth + 1), known.sections, known.platforms);
+      // The name of a variable is none.
+      if (setting !== undefined && factsOf(setting.schema).namesVariable) return false;
+      return setting?.secret === true || soundsSecret(key.replaceAll(/([a-z])([A-Z])/g, '$1_$2'));
+    });
   let stripped = text;
   const removed: string[] = [];
   for (const { path, value } of leaves(parsed.root, [])) {

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { WebSocketServer } from 'ws';
+import type { WebSocketServerLike } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { WebSocketServer } from 'ws';
 import { ConfigError } from '../core/errors.ts';
 import { isLoopbackName } from './client.ts';
 import type { HttpEnv } from './client.ts';
@@ -82,7 +83,8 @@ export const startHttp = async (deps: { readonly options: HttpOptions; readonly 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   const server = createAdaptorServer({
     fetch: deps.app.fetch,
-    websocket: { server: sockets },
+    // Its own type says that an option may be undefined, which theirs does not.
+    websocket: { server: sockets as WebSocketServerLike },
     overrideGlobalObjects: false,
     serverOptions: {
       maxHeaderSize: 16 * 1024,

@@ -53,6 +53,7 @@ const newValidator = (document: Document): ((schema: Schema, value: unknown, at:
     minLength: (least: number, value, at) => (typeof value !== 'string' || value.length >= least ? [] : [`${at} is too short`]),
     maxItems: (most: number, value, at) => (!Array.isArray(value) || value.length <= most ? [] : [`${at} has too many items`]),
     minItems: (least: number, value, at) => (!Array.isArray(value) || value.length >= least ? [] : [`${at} has too few items`]),
+    uniqueItems: (_wanted: boolean, value, at) => (!Array.isArray(value) || new Set(value.map((item) => JSON.stringify(item))).size === value.length ? [] : [`${at} has something twice`]),
     pattern: (pattern: string, value, at) => (typeof value !== 'string' || new RegExp(pattern, 'u').test(value) ? [] : [`${at} does not match ${pattern}`]),
     propertyNames: () => [],
     maxProperties: () => [],

@@ -60,7 +60,7 @@ export const planParts = (message: OutboundMessage, uploads: readonly Upload[]):
 };
 
 const attachmentsOf = (files: readonly Upload[]): readonly object[] =>
-  files.map(({ name, recording }, id) => ({ id, filename: name, ...(recording !== undefined && { duration_secs: recording.durationSeconds, waveform: Buffer.from(recording.waveform).toString('base64') }) }));
+  files.map(({ name, recording }, index) => ({ id: String(index), filename: name, ...(recording !== undefined && { duration_secs: recording.durationSeconds, waveform: Buffer.from(recording.waveform).toString('base64') }) }));
 
 const flagsOf = (message: OutboundMessage, part: Part, options: DiscordOptions): number => {
   const isVoice = part.files.some(({ recording }) => recording !== undefined);

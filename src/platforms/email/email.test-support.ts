@@ -6,7 +6,7 @@ import type { OutboundMessage } from '../../core/message.ts';
 import { capturingLogger } from '../../lib/logger.ts';
 import { never, newInbox } from '../conformance-bench.ts';
 import type { BenchInbox } from '../conformance-bench.ts';
-import type { Adapter } from '../contract.ts';
+import type { AccountData, Adapter } from '../contract.ts';
 import { email } from './index.ts';
 import { emailOptions } from './options.ts';
 import type { EmailOptions } from './options.ts';
@@ -26,6 +26,7 @@ export interface Mailbox extends AsyncDisposable {
   readonly adapter: Adapter;
   readonly lines: readonly string[];
   readonly folder: string;
+  readonly data: AccountData;
   /** A further adapter of the same account, as after a restart. */
   open(changes?: Partial<EmailOptions>): Promise<Adapter>;
   receive(inbox?: BenchInbox, adapter?: Adapter): Promise<Receiving>;
@@ -54,6 +55,7 @@ export const openMailbox = async (wanted: { readonly provider?: EmailSimulatorOp
     adapter,
     lines,
     folder,
+    data,
     open,
     async receive(inbox = newInbox(), by = adapter) {
       const stopping = new AbortController();

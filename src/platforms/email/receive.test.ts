@@ -80,7 +80,9 @@ describe('reading a mailbox', () => {
     await box.say('stranger');
     await box.say('friend');
     await eventWith(inbox, 'friend');
-    await eventually(() => box.provider.acknowledged() === 1, 'one is marked as read');
+    await eventually(() => box.provider.acknowledged() > 0 && box.provider.isIdling(), 'both are done with');
+    assert.equal(box.provider.acknowledged(), 1);
+    assert.equal((await box.data.list('thread:')).length, 1, 'only the thread of the friend is kept');
   });
 
   it('marks nothing if that is not wanted', async () => {
@@ -173,6 +175,22 @@ describe('a mail that the server does not give out', () => {
   });
 });
 
+describe('a file of a mail', () => {
+  it('is found by Message-ID where the folder was numbered anew, and is gone with its mail', async () => {
+    await using box = await openMailbox();
+    const { inbox } = await box.receive();
+    await box.say('no file');
+    await box.say('with a file', { media: { kind: 'document', name: 'a.txt', mime: 'text/plain', bytes: Buffer.from('words') } });
+    const ref = (await eventWith(inbox, 'with a file')).media[0] ?? assert.fail('it has no file');
+    box.provider.removeFirst('INBOX');
+    box.provider.renumber('INBOX');
+    const { media } = await box.open();
+    assert.equal(await new Response((await media?.open(ref, never)) as ReadableStream<Uint8Array<ArrayBuffer>>).text(), 'words');
+    box.provider.removeFirst('INBOX');
+    await failure(media?.open(ref, never) ?? Promise.resolve(), 'not_found');
+  });
+});
+
 describe('a connection that is not what it seems', () => {
   it('that answers and tells nothing is found out, and polled from then on', async () => {
     await using box = await openMailbox({ options: { idle_check_seconds: 0.2 } });
@@ -242,6 +260,8 @@ describe('a login', () => {
     await using box = await openMailbox();
     await failure((await box.open({ password: 'wrong' })).identify(never), 'bad_credential');
     box.provider.fail({ what: 'identify', fault: { type: 'status', status: 503 } });
+    await failure(box.adapter.identify(never), 'unavailable');
+    box.provider.fail({ what: 'identify', fault: { type: 'refuse' } });
     await failure(box.adapter.identify(never), 'unavailable');
     await box.adapter.identify(never);
   });

@@ -39,7 +39,7 @@ describe('proof of the sender', () => {
   });
 
   it('is not taken in by comments, however nested', () => {
-    assert.equal(prove([results('mx.me; dmarc=none (said (dmarc=pass header.from=example.org;) dkim=pass header.d=example.org)')]).verified, false);
+    assert.equal(prove([results('mx.me; dmarc=none (so (they; dkim=pass header.d=example.org ) say; dmarc=pass header.from=example.org )')]).verified, false);
   });
 
   it('wants what passed to speak for the author', () => {

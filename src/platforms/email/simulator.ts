@@ -35,6 +35,8 @@ export interface EmailSimulator extends PlatformSimulator {
   freeze(isFrozen: boolean): void;
   /** Breaks every IMAP connection off. */
   drop(): void;
+  /** Somebody deletes the oldest mail of a folder. */
+  removeFirst(folder: string): void;
   /** The folder is rebuilt under new numbers. */
   renumber(folder: string): void;
   /** The next mail is refused. */
@@ -113,6 +115,7 @@ export const startEmailSimulator = async (wanted: EmailSimulatorOptions = {}): P
     drop() {
       for (const session of imapServer.sessions()) session.destroy();
     },
+    removeFirst: (folder) => void mailboxes.get(folder)?.mails.shift(),
     renumber: (folder) => mailboxes.renumber(folder),
     refuse: (refusal) => void smtp.refusals.push(refusal),
     faultsLeft: () => imap.faults.left(),

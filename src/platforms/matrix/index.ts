@@ -23,10 +23,18 @@ import { newCredential } from './session.ts';
 import { newTimeline } from './timeline.ts';
 import { newTyping } from './typing.ts';
 
-/** Who we are does not change while an adapter lives; it is asked once, by whoever needs it first. */
-const newWhoami = (api: MatrixApi): { readonly known: () => Whoami | undefined; ask(signal: AbortSignal): Promise<Whoami> } => {
+interface Self {
+  readonly known: () => Whoami | undefined;
+  /** Asks the homeserver the first time only. */
+  ask(signal: AbortSignal): Promise<Whoami>;
+  /** Asks it again: a new connection may have a new device. */
+  renew(signal: AbortSignal): Promise<Whoami>;
+}
+
+const newWhoami = (api: MatrixApi): Self => {
   let answer: Whoami | undefined;
-  return { known: () => answer, ask: async (signal) => (answer ??= await api.whoami(signal)) };
+  const renew = async (signal: AbortSignal): Promise<Whoami> => (answer = await api.whoami(signal));
+  return { known: () => answer, ask: async (signal) => answer ?? renew(signal), renew };
 };
 
 const open = async ({ account, options, log, data }: AdapterContext<MatrixOptions>): Promise<Adapter> => {
@@ -34,23 +42,23 @@ const open = async ({ account, options, log, data }: AdapterContext<MatrixOption
   const clock = systemClock;
   const whoami = newWhoami(api);
   const rooms = newRooms(data);
-  let encrypting: Crypto | undefined;
+  let encrypting: { readonly deviceId: string; readonly crypto: Crypto } | undefined;
   /** Undefined when the account cannot encrypt; the keys themselves are loaded with their first use. */
   const crypto = async (signal: AbortSignal): Promise<Crypto | undefined> => {
     if (options.encryption === 'off') return undefined;
     const { userId, deviceId } = await whoami.ask(signal);
     if (deviceId === undefined) return undefined;
     const post: Outgoing['post'] = (event, s) => outgoing.post(event, s);
-    return (encrypting ??= newCrypto({ api, post, data, options, userId, deviceId, clock, log }));
+    if (encrypting?.deviceId !== deviceId) encrypting = { deviceId, crypto: newCrypto({ api, post, data, options, userId, deviceId, clock, log }) };
+    return encrypting.crypto;
   };
-  const timeline = newTimeline({ api, data, userId: () => whoami.known()?.userId ?? '', decrypt: async (roomId, event) => encrypting?.decrypt(roomId, event) });
+  const timeline = newTimeline({ api, data, userId: () => whoami.known()?.userId ?? '', decrypt: async (roomId, event) => encrypting?.crypto.decrypt(roomId, event) });
   const outgoing = newOutgoing({ api, rooms, options, crypto });
   const typing = newTyping({ api, me: whoami.ask, clock, log });
   const sending = { api, options, outgoing, timeline, typing };
   return {
     async identify(signal) {
-      const { userId } = await api.whoami(signal);
-      await whoami.ask(signal);
+      const { userId } = await whoami.renew(signal);
       return { id: userId, name: (await api.displayName(userId, signal)) ?? userId, handle: userId } satisfies Identity;
     },
     async run(inbox, identity, signal) {

@@ -59,18 +59,27 @@ const idleMs = 10 * 60_000;
 export const newMachine = ({ data, userId, deviceId }: MachineParts): Machine => {
   const prefix = `crypto:${deviceId}:`;
   const versionKey = `crypto-version:${deviceId}`;
+  const deviceKey = 'device';
   const chains = newChains();
   let loaded: Loaded | undefined;
   let idle: NodeJS.Timeout | undefined;
 
   const load = async (library: typeof Library): Promise<Loaded> => {
-    // The version first: rows that are newer than it make the next write fail, and be done again.
+    // The version before the rows: rows that are newer than it make the next write fail, and be done again.
+    await forgetOthers();
     const version = await data.get(versionKey);
     const rows = new Map((await data.list(prefix)).map(({ key, value }) => [key.slice(prefix.length), value]));
     const name = randomUUID();
     await restoreDatabase(databaseOf(name), rows);
     const olm = await library.OlmMachine.initialize(new library.UserId(userId), new library.DeviceId(deviceId), name);
     return { olm, name, version, tracked: trackDatabase(databaseOf(name), rows) };
+  };
+
+  /** Keys of a device that the account does not have any more open nothing. */
+  const forgetOthers = async (): Promise<void> => {
+    if ((await data.get(deviceKey)) === deviceId) return;
+    for (const { key } of await data.list('crypto')) if (key !== versionKey && !key.startsWith(prefix)) await data.remove(key);
+    await data.set(deviceKey, deviceId);
   };
 
   const unload = (): void => {
@@ -87,7 +96,10 @@ export const newMachine = ({ data, userId, deviceId }: MachineParts): Machine =>
     if (set.size === 0 && remove.length === 0) return true;
     const to = String(Number(current.version ?? '0') + 1);
     const rows = new Map([...set].map(([row, value]) => [prefix + row, value]));
-    const isSaved = await data.change({ key: versionKey, from: current.version, to, set: rows, remove: remove.map((row) => prefix + row) });
+    const change = { key: versionKey, from: current.version, to, set: rows, remove: remove.map((row) => prefix + row) };
+    const isSaved = await data.change(change).catch((cause: unknown) => {
+      throw new PlatformError('unavailable', 'the keys of the account could not be stored', { cause });
+    });
     if (!isSaved) return false;
     current.version = to;
     current.tracked.saved();
