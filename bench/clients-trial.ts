@@ -105,23 +105,23 @@ const play = async (stage: Stage, api: ApiGateway, recorder: Recorder): Promise<
   console.log(`  ${recorder.exchanges.length} requests, ${kept.length} conversations kept`);
 };
 
-const codexConfig = (url: string, wire: string): string => `model = "hermes"
+const codexConfig = (url: string, wire: readonly string[]): string => `model = "hermes"
 model_provider = "hermes"
 [model_providers.hermes]
 name = "Hermes"
 base_url = "${url}/v1"
 env_key = "HERMES_API_KEY"
-wire_api = "${wire}"
+${wire.join('\n')}
 `;
 
-const codex = (desk: Desk, wire = 'responses'): Stage => ({
+const codex = (desk: Desk, ...wire: readonly string[]): Stage => ({
   name: 'codex',
   desk,
   writes: { name: 'exec_command', arguments: JSON.stringify({ cmd: 'echo proof > proof.txt' }) },
   async ask(url, words, { goesOn = false, picture } = {}) {
     await writeFile(join(desk.home, 'config.toml'), codexConfig(url, wire));
     const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...(goesOn ? ['resume', '--last'] : []), ...(picture === undefined ? [] : [`--image=${picture}`]), words];
-    return run(desk, 'codex', { args, env: { CODEX_HOME: desk.home, HERMES_API_KEY: ownerKey } });
+    return run(desk, 'codex', { args, env: { CODEX_HOME: desk.home, HERMES_API_KEY: ownerKey, RUST_LOG: 'codex_api=info' } });
   },
 });
 
@@ -153,11 +153,22 @@ const tryStage = async (stage: Stage, fixture: string): Promise<void> => {
   await writeFile(new URL(`${fixture}.json`, fixtures), `[\n${scrubbed.map((request) => JSON.stringify(request)).join(',\n')}\n]\n`);
 };
 
+/** Not recorded: over a socket there are messages, not requests. */
+const trySocket = async (stage: Stage): Promise<void> => {
+  await using api = await startApiGateway();
+  api.world.model.otherwise(modelThatWrites(stage.writes));
+  const written = await stage.ask(api.url, 'please write it');
+  const file = await readFile(join(stage.desk.project, 'proof.txt'), 'utf8').catch(() => undefined);
+  report('codex runs its own tool over a WebSocket', file?.trim() === 'proof' && written.includes('connected to Responses WebSocket') && written.includes('It is written.'), written);
+};
+
 const folder = await mkdtemp(join(tmpdir(), 'hermes-clients-trial-'));
 try {
   await install(folder);
-  await tryStage(codex(await newDesk(folder, 'codex')), 'codex');
-  const chat = await codex(await newDesk(folder, 'codex-chat'), 'chat').ask('http://127.0.0.1:9', 'hello');
+  const responses = 'wire_api = "responses"';
+  await tryStage(codex(await newDesk(folder, 'codex'), responses), 'codex');
+  await trySocket(codex(await newDesk(folder, 'codex-socket'), responses, 'supports_websockets = true'));
+  const chat = await codex(await newDesk(folder, 'codex-chat'), 'wire_api = "chat"').ask('http://127.0.0.1:9', 'hello');
   report('codex no longer speaks chat completions', chat.includes('`wire_api = "chat"` is no longer supported'), chat);
   await tryStage(opencode(await newDesk(folder, 'opencode-chat'), '@ai-sdk/openai-compatible'), 'opencode-chat');
   await tryStage(opencode(await newDesk(folder, 'opencode-responses'), '@ai-sdk/openai'), 'opencode-responses');

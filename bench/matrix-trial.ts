@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ClientEvent, createClient, EventType, MsgType, RoomEvent } from 'matrix-js-sdk';
 import type { MatrixClient, MatrixEvent } from 'matrix-js-sdk';
 import { logger } from 'matrix-js-sdk/lib/logger.js';
-import type { RoomMessageEventContent } from 'matrix-js-sdk/lib/types.js';
+import type { RoomMessageEventContent, TimelineEvents } from 'matrix-js-sdk/lib/types.js';
 import { eventually, eventWith, never, newInbox } from '../src/platforms/conformance-bench.ts';
 import type { BenchInbox } from '../src/platforms/conformance-bench.ts';
 import type { Target } from '../src/core/message.ts';
@@ -146,9 +146,30 @@ const tryRestart = async (synapse: Synapse, person: Person, data: AccountData, b
   return after;
 };
 
+/** One of each kind that people send, for the recordings that the tests replay. */
+const everyKind = (replyTo: string): readonly (readonly [type: string, content: object])[] => [
+  ['m.room.message', { msgtype: 'm.text', body: 'Hermes: look', format: 'org.matrix.custom.html', formatted_body: '<a href="https://matrix.to/#/@hermes:trial.test">Hermes</a>: look', 'm.mentions': { user_ids: ['@hermes:trial.test'] } }],
+  ['m.room.message', { msgtype: 'm.text', body: '> <@hermes:trial.test> hello\n\nan answer with what it answers', 'm.relates_to': { 'm.in_reply_to': { event_id: replyTo } } }],
+  ['m.room.message', { msgtype: 'm.text', body: 'in a thread', 'm.relates_to': { rel_type: 'm.thread', event_id: replyTo, is_falling_back: true, 'm.in_reply_to': { event_id: replyTo } } }],
+  ['m.room.message', { msgtype: 'm.text', body: '* better', 'm.new_content': { msgtype: 'm.text', body: 'better' }, 'm.relates_to': { rel_type: 'm.replace', event_id: replyTo } }],
+  ['m.room.message', { msgtype: 'm.emote', body: 'waves' }],
+  ['m.room.message', { msgtype: 'm.notice', body: 'a bot was here' }],
+  ['m.room.message', { msgtype: 'm.image', body: 'cat.png', url: 'mxc://trial.test/abc', info: { mimetype: 'image/png', size: 3, w: 1, h: 1 } }],
+  ['m.room.message', { msgtype: 'm.file', body: 'see this', filename: 'notes.pdf', url: 'mxc://trial.test/def', info: { mimetype: 'application/pdf', size: 3 } }],
+  ['m.room.message', { msgtype: 'm.audio', body: 'Voice message', url: 'mxc://trial.test/ghi', info: { mimetype: 'audio/ogg', duration: 2100, size: 3 }, 'org.matrix.msc1767.audio': { duration: 2100, waveform: [1, 2] }, 'org.matrix.msc3245.voice': {} }],
+  ['m.room.message', { msgtype: 'm.video', body: 'clip.mp4', url: 'mxc://trial.test/jkl', info: { mimetype: 'video/mp4', duration: 900 } }],
+  ['m.room.message', { msgtype: 'm.location', body: 'Here', geo_uri: 'geo:52.5,13.4;u=10' }],
+  ['m.sticker', { body: 'A cat', url: 'mxc://trial.test/mno', info: { mimetype: 'image/png' } }],
+  ['org.matrix.msc3381.poll.start', { 'org.matrix.msc3381.poll.start': { question: { 'org.matrix.msc1767.text': 'Tea?' }, kind: 'org.matrix.msc3381.poll.disclosed', max_selections: 1, answers: [{ id: 'a', 'org.matrix.msc1767.text': 'Yes' }, { id: 'b', 'org.matrix.msc1767.text': 'No' }] } }],
+  ['m.reaction', { 'm.relates_to': { rel_type: 'm.annotation', event_id: replyTo, key: '🎉' } }],
+  ['m.room.message', { msgtype: 'm.key.verification.request', body: 'asks to verify', from_device: 'X', methods: ['m.sas.v1'], to: '@hermes:trial.test', timestamp: 1 }],
+];
+
 const record = async (synapse: Synapse, person: Person, roomId: string, file: string): Promise<void> => {
   const token = person.client.getAccessToken() ?? '';
-  const response = await fetch(`${synapse.baseUrl}/_matrix/client/v3/rooms/${encodeURIComponent(roomId)}/messages?dir=b&limit=100`, { headers: { authorization: `Bearer ${token}` } });
+  const anchor = await say(person, roomId, 'for the recordings');
+  for (const [type, content] of everyKind(anchor)) await person.client.sendEvent(roomId, type as keyof TimelineEvents, content as never);
+  const response = await fetch(`${synapse.baseUrl}/_matrix/client/v3/rooms/${encodeURIComponent(roomId)}/messages?dir=b&limit=20`, { headers: { authorization: `Bearer ${token}` } });
   const { chunk } = (await response.json()) as { chunk: { type: string }[] };
   await writeFile(file, `${JSON.stringify({ events: Object.fromEntries(chunk.toReversed().map((event, i) => [`${i} ${event.type}`, event])) }, null, 1)}\n`);
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Agent, MemorySession, OpenAIProvider, Runner, tool } from '@openai/agents';
+import { Agent, MemorySession, OpenAIProvider, Runner, tool, withResponsesWebSocketSession } from '@openai/agents';
 import { z } from 'zod';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
 import { startApiGateway } from './support/api-gateway.ts';
@@ -111,4 +111,20 @@ test('OpenAI Agents go on from an earlier response, or in a conversation of a na
   await runner.run(agent, 'Oslo?', { conversationId: 'agents-sdk' });
   await runner.run(agent, 'And now?', { conversationId: 'agents-sdk' });
   assert.deepEqual(lastRoles(), ['user', 'assistant', 'tool', 'assistant', 'user']);
+});
+
+test('OpenAI Agents over one WebSocket: tools, streaming, and going on from an earlier response', async () => {
+  const agent = newAgent({ tools: [weather] });
+  world.model.next(callOslo, says('It is sunny.'));
+  await withResponsesWebSocketSession(
+    async ({ run }) => {
+      const streamed = await run(agent, 'Oslo?', { stream: true });
+      for await (const _event of streamed) continue;
+      await streamed.completed;
+      assert.equal(streamed.finalOutput, 'It is sunny.');
+      assert.equal((await run(agent, 'And now?', { previousResponseId: streamed.lastResponseId ?? '' })).finalOutput, 're: And now?');
+      assert.deepEqual(lastRoles(), ['user', 'assistant', 'tool', 'assistant', 'user']);
+    },
+    { providerOptions: { openAIClient: api.client() }, runnerConfig: { tracingDisabled: true } },
+  );
 });

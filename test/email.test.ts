@@ -122,4 +122,49 @@ describe('mail', { concurrency: true }, () => {
     assert.equal(first?.id, repeat?.id);
     assert.match(repeat?.text ?? '', /♻️/u);
   });
+
+  test('is answered with whole answers only: nobody is told that the agent is busy', async () => {
+    await using post = await newPost();
+    const slow = heldAnswer();
+    post.world.model.otherwise(slow.answer);
+    await using inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    const first = await post.write('one thing');
+    await until(() => slow.held() === 1, 'the turn to run');
+    await inside.store.write((tx) => tx.q.updateTable('turns').set({ started_at: 0 }).execute());
+    await post.write('and another', { replyTo: first });
+    await until(async () => (await arrivals(post.world)).length === 2, 'the second mail to be stored');
+    slow.open();
+    await until(async () => (await arrivals(post.world)).every(({ state }) => state === 'done'), 'everything to be answered');
+    await until(() => post.shown().length > 0, 'the answer');
+    assert.ok(post.shown().every((text) => text.startsWith('re: ')), post.shown().join('\n'));
+  });
+
+  test('is not written about a restart in the middle of a turn', async () => {
+    await using post = await newPost({}, { agent: { restart_drain_timeout: 0 } });
+    const slow = heldAnswer();
+    post.world.model.otherwise(slow.answer);
+    {
+      await using first = await startOutside(post.world);
+      await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+      await post.write('one thing');
+      await until(() => slow.held() === 1, 'the turn to run');
+      await first.stop();
+    }
+    slow.open();
+    await using _second = await startInside(post.world);
+    await until(() => post.shown().some((text) => text.startsWith('re: ')), 'the answer');
+    assert.deepEqual(post.shown(), ['re: one thing']);
+  });
+
+  test('is a command when it begins with one', async () => {
+    await using post = await newPost();
+    await using _inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    const id = await post.write('/whoami\n\n-- \nAlice');
+    await until(() => post.shown().length === 1, 'the answer');
+    assert.match(post.shown()[0] ?? '', /alice@example\.org/);
+    assert.equal(post.provider.visible(alice)[0]?.replyTo, id);
+    assert.equal(post.world.model.requests.length, 0);
+  });
 });

@@ -12,14 +12,14 @@ import { fileURLToPath } from 'node:url';
 import { PlatformError } from '../src/core/errors.ts';
 import { silentLogger } from '../src/lib/logger.ts';
 import { clauses } from '../src/platforms/conformance.ts';
-import { aMoment, eventually, eventWith, failure, never, newInbox, NotOffered, openBench, within } from '../src/platforms/conformance-bench.ts';
+import { aMoment, eventWith, failure, never, newInbox, NotOffered, openBench, within } from '../src/platforms/conformance-bench.ts';
 import type { BenchInbox } from '../src/platforms/conformance-bench.ts';
 import type { Adapter, Platform } from '../src/platforms/contract.ts';
 import { loadPlatform } from '../src/platforms/load-platform.ts';
 import type { IrcSimulator, IrcSimulatorOptions } from '../examples/irc-platform/simulator.ts';
 import { openAccountData } from './support/account-data.ts';
 import { openStoredData } from './support/stored-data.ts';
-import { newWorld, startOutside, until } from './support/whole.ts';
+import { echo, newWorld, startOutside, until } from './support/whole.ts';
 
 const folder = fileURLToPath(new URL('../examples/irc-platform', import.meta.url));
 
@@ -241,6 +241,17 @@ test('the gateway runs a platform from outside like its own, and one that cannot
   simulator.fail({ what: 'receive', fault: { type: 'refuse' } });
   await simulator.say({ chatId: 'alice', chatType: 'dm', senderId: 'alice', text: 'again' });
   await until(() => simulator.visible('alice').length > 1, 'IRC to answer again');
+  // It breaks while the agent is thinking; the answer waits for the next connection.
+  const thinking = Promise.withResolvers<void>();
+  world.model.next((response, request) => void thinking.promise.then(() => echo(response, request)));
+  const asked = world.model.requests.length;
+  await simulator.say({ chatId: 'alice', chatType: 'dm', senderId: 'alice', text: 'slowly' });
+  await until(() => world.model.requests.length > asked, 'the model to be asked');
+  simulator.fail({ what: 'receive', fault: { type: 'refuse' } });
+  await until(() => simulator.nicks().length === 0, 'the connection to break');
+  thinking.resolve();
+  await until(() => simulator.visible('alice').length > 2, 'IRC to get the answer');
+  assert.deepEqual(simulator.visible('alice').map(({ text }) => text), ['re: hello', 're: again', 're: slowly']);
   await world.say('still there?');
   await until(() => world.shown().length === 1, 'Telegram to answer');
   assert.match(gateway.output(), /platforms\.broken.*could not be loaded.*broken\.ts: .*label must be a text/);

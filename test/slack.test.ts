@@ -30,7 +30,7 @@ const newSlackWorld = async (changes: Readonly<Record<string, unknown>> = {}): P
   };
 };
 
-describe('a gateway in Slack', { concurrency: true }, () => {
+describe('a gateway in Slack', { concurrency: 3 }, () => {
   test('answers a mention in a thread, and goes on there without another one', async () => {
     await using scene = await newSlackWorld();
     const { slack, world, shown } = scene;

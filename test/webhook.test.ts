@@ -106,6 +106,15 @@ test('an agent that does not exist takes no calls', async () => {
   assert.equal(world.model.requests.length, 0);
 });
 
+test('the agent that was arranged answers, whatever the routes say', async () => {
+  await using world = await newCalledWorld({});
+  const routes = { own: { secret, prompt: '{text}', trusted: true, agent: 'ops', wait_seconds: 20 } };
+  await world.configure({ ...configured(world, routes), agents: { ops: {}, other: {} }, routes: [{ match: { platform: 'webhook' }, agent: 'other' }] });
+  await using inside = await startInside(world);
+  assert.equal((await call(inside, 'own', { text: 'hello' })).answer, 're: hello');
+  assert.deepEqual(await inside.store.read((db) => db.q.selectFrom('sessions').select('agent').execute()), [{ agent: 'ops' }]);
+});
+
 test('the agent is given the skills that were arranged', async () => {
   await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, skills: ['greeting', 'missing'], wait_seconds: 20 } });
   await mkdir(join(world.home, 'skills', 'greeting'), { recursive: true });
@@ -162,6 +171,7 @@ test('a webhook is added, tried and removed from the terminal while the gateway 
   assert.ok(!written.includes(added.secret));
   assert.ok((await readFile(join(world.home, '.env'), 'utf8')).includes(added.secret));
   await assert.rejects(hermes(world, 'webhook', 'add', 'ask-me'), /already/);
+  assert.match(await hermes(world, 'webhook', 'add', 'lost', '--deliver', 'telegram:7'), /no place to go.*the account telegram is not configured/);
   assert.match(await hermes(world, 'webhook', 'list'), /ask-me +http:\S+\/webhooks\/webhook\/ask-me +auto/);
   assert.ok(!(await hermes(world, 'webhook', 'list', '--json')).includes(added.secret));
   await until(async () => (await fetch(added.url, { method: 'POST', body: '{}' })).status === 401, 'the running gateway to take the route over');

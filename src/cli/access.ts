@@ -57,6 +57,7 @@ const show = async (terminal: Terminal, flags: { json?: true }): Promise<void> =
     login: platforms.find(({ name }) => name === platform)?.authenticatesSenders === true,
     allowed: [...common.allowed_users, ...settings.access.allowed_users],
     groups: common.group_allowed_chats,
+    roles: common.allowed_roles,
     admins: common.allow_admin_from ?? null,
     paired: paired.filter((person) => person.account === account).map(({ userId }) => userId),
   }));
@@ -67,7 +68,7 @@ const show = async (terminal: Terminal, flags: { json?: true }): Promise<void> =
   const who = (rule: (typeof rules)[number]): string => {
     if (rule.login) return 'whoever is logged in';
     if (rule.everybody) return 'everybody';
-    const people = [...rule.allowed, ...rule.paired.map((id) => `${id} (by code)`), ...rule.groups.map((id) => `all in group ${id}`)];
+    const people = [...rule.allowed, ...rule.paired.map((id) => `${id} (by code)`), ...rule.groups.map((id) => `all in group ${id}`), ...rule.roles.map((id) => `all with role ${id}`)];
     return people.length === 0 ? 'nobody' : people.join(', ');
   };
   const lines = rules.map((rule) => [rule.account, who(rule), rule.admins === null ? '' : `admins: ${rule.admins.join(', ')}`]);

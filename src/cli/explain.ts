@@ -72,6 +72,7 @@ export const explainCommand = (terminal: Terminal): Command =>
     .option('--thread <id>', 'the thread or topic')
     .option('--guild <id>', 'the server or workspace')
     .option('--parent <id>', 'the chat that a thread belongs to')
+    .option('--role <id>', 'a role that the person has in that workspace')
     .option('--user-alt <id>', 'the more stable id of the person, where the platform has one')
     .option('--bot', 'it is written by a bot')
     .argument('[text]', 'what they write', 'hello')

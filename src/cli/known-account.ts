@@ -38,6 +38,7 @@ export interface ImaginedEvent {
   readonly guild?: string;
   readonly parent?: string;
   readonly userAlt?: string;
+  readonly role?: string;
   readonly name?: string;
   readonly bot?: true;
 }
@@ -58,7 +59,7 @@ export const imagine = (flags: ImaginedEvent, text: string): InboundEvent => {
       ...(flags.guild !== undefined && { scopeId: flags.guild }),
       ...(flags.parent !== undefined && { parentId: flags.parent }),
     },
-    sender: { id: flags.user, isBot: flags.bot === true, ...(flags.userAlt !== undefined && { altId: flags.userAlt }), ...(flags.name !== undefined && { name: flags.name }) },
+    sender: { id: flags.user, isBot: flags.bot === true, ...(flags.userAlt !== undefined && { altId: flags.userAlt }), ...(flags.role !== undefined && { roles: [flags.role] }), ...(flags.name !== undefined && { name: flags.name }) },
     text,
     media: [],
     addressed: true,

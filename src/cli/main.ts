@@ -9,6 +9,7 @@ import { apiCommand } from './api-keys.ts';
 import { chatCommand } from './chat/command.ts';
 import { completionCommand } from './completion.ts';
 import { accessCommand } from './access.ts';
+import { auditCommand, auditLogCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import { channelsCommand } from './channels.ts';
 import { configCommand } from './config.ts';
@@ -49,10 +50,10 @@ export const program = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes setup            a model, a messenger and yourself, in a few questions\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message');
   const chat = chatCommand(terminal, () => all.commands.map((command) => command.name()));
   all.addCommand(chat.exitOverride(), { isDefault: true });
-  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), logsCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), cronCommand(terminal), agentCommand(terminal), sendCommand(terminal), channelsCommand(terminal), hooksCommand(terminal), webhookCommand(terminal), platformCommand(terminal), accessCommand(terminal), pairingCommand(terminal), verifyCommand(terminal), explainCommand(terminal), loginCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), backupCommand(terminal), restoreCommand(terminal), importCommand(terminal), exportCommand(terminal), eraseCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
+  for (const command of [setupCommand(terminal), gatewayCommand(terminal), statusCommand(terminal), logsCommand(terminal), doctorCommand(terminal), traceCommand(terminal), sessionsCommand(terminal), cronCommand(terminal), agentCommand(terminal), sendCommand(terminal), channelsCommand(terminal), hooksCommand(terminal), webhookCommand(terminal), platformCommand(terminal), accessCommand(terminal), pairingCommand(terminal), verifyCommand(terminal), explainCommand(terminal), loginCommand(terminal), auditLogCommand(terminal), mcpCommand(terminal), acpCommand(terminal), apiCommand(terminal), backupCommand(terminal), restoreCommand(terminal), importCommand(terminal), exportCommand(terminal), eraseCommand(terminal), configCommand({ ...terminal, sections, platforms }), completionCommand(terminal, { all: () => all, byDefault: chat })]) {
     all.addCommand(command.exitOverride());
   }
-  return all;
+  return all.hook('postAction', (_all, command) => auditCommand(terminal, command));
 };
 
 /** 78: the configuration or the home has to be mended first. 1: anything else. */

@@ -2,6 +2,8 @@ import { describeSettings } from '../config/describe-settings.ts';
 import { OwnVariables } from '../config/own-variables.ts';
 import { formatProblem } from '../config/problem.ts';
 import { setSetting } from '../config/set-setting.ts';
+import { recordAct } from '../lib/audit-log.ts';
+import { systemClock } from '../lib/clock.ts';
 import { scrubbedEnvironment } from '../lib/scrubbed-environment.ts';
 import type { GatewayOptions } from '../gateway/gateway.ts';
 import { platforms } from '../platforms/registry.ts';
@@ -21,5 +23,6 @@ export const outsideOf = (terminal: Terminal, home: string, restart?: () => void
     if (!outcome.ok) return outcome.problems.map(formatProblem).join('; ');
     return outcome.overridden ? `the environment has a variable for ${path}, and it wins` : undefined;
   },
+  audit: (act) => recordAct(home, act, systemClock.now()),
   ...(restart !== undefined && { restart }),
 });

@@ -14,6 +14,7 @@ import { ensureBuilt } from '../http/ensure-built.ts';
 import { loadPage } from '../http/page.ts';
 import { startHttp } from '../http/server.ts';
 import type { RunningHttp } from '../http/server.ts';
+import { recordAct } from '../lib/audit-log.ts';
 import { slept, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { newMetrics } from '../lib/metrics.ts';
@@ -79,7 +80,7 @@ const startAll = async (terminal: Terminal, config: Config, parts: { home: strin
   const store = measuredStore(await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true }), metrics);
   const logins = newLogins({ store: accountData(store, 'http'), clock, token: config.sections.http.token });
   let gateway: Gateway | undefined;
-  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), page, store, platforms, api: { options: config.sections.api_server, gate: () => gateway?.api } });
+  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), page, store, audit: (act) => recordAct(home, act, clock.now()), platforms, api: { options: config.sections.api_server, gate: () => gateway?.api } });
   let http: RunningHttp | undefined;
   try {
     http = await startHttp({ options: config.sections.http, app });

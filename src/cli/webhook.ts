@@ -3,12 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { ConfigError } from '../core/errors.ts';
+import { resolveTarget } from '../delivery/resolve-target.ts';
 import { systemClock } from '../lib/clock.ts';
 import { newRedactor } from '../lib/redact.ts';
-import { answersTo, callRoute, newSecret, routeName, schemes, shellCall } from '../platforms/webhook/client.ts';
+import { answersTo, callRoute, isNowhere, newSecret, routeName, schemes, shellCall } from '../platforms/webhook/client.ts';
 import type { Route, Scheme, TrialAnswer, WebhookOptions } from '../platforms/webhook/client.ts';
+import { configTargets } from './config-targets.ts';
 import { Exit, json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
 import { Draft } from './setup/draft.ts';
@@ -85,6 +88,10 @@ const changesOf = (name: string, flags: AddFlags, secret: string): readonly Chan
   ];
 };
 
+/** What keeps answers from their place; calls are not taken before it is mended. */
+const undeliverable = (terminal: Terminal, config: Config, deliver: string | undefined): Promise<readonly string[]> | readonly string[] =>
+  deliver === undefined || isNowhere(deliver) ? [] : withStore(terminal, async (store) => (await store.read((db) => resolveTarget(db, configTargets(config), { text: deliver }))).problems);
+
 const add = async (terminal: Terminal, name: string, flags: AddFlags): Promise<void> => {
   const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor() });
   const before = draft.load();
@@ -93,10 +100,12 @@ const add = async (terminal: Terminal, name: string, flags: AddFlags): Promise<v
   const refused = draft.set(changesOf(name, flags, secret));
   if (refused !== undefined) throw new ConfigError(`The webhook was not added:\n${refused}`);
   await draft.write(undefined);
-  const { url } = findRoute(await requireConfig(terminal), flags.account, name);
+  const config = await requireConfig(terminal);
+  const { url } = findRoute(config, flags.account, name);
   const variable = variableOf(flags.account, name);
+  const problems = await undeliverable(terminal, config, flags.deliver);
   if (flags.json === true) {
-    terminal.write(json({ name, account: flags.account, url, secret, variable }));
+    terminal.write(json({ name, account: flags.account, url, secret, variable, problems }));
     return;
   }
   const example = shellCall(url, flags.scheme);
@@ -108,6 +117,7 @@ const add = async (terminal: Terminal, name: string, flags: AddFlags): Promise<v
       `  Secret   ${secret}`,
       `           (kept in .env as ${variable})`,
       '',
+      ...problems.map((problem) => `⚠️ Its answers have no place to go, so that calls get 503: ${problem}`),
       'Others reach it under the public address of your reverse proxy, with the same path.',
       ...(example === undefined ? [] : ['', 'From a shell:', '', `SECRET='${secret}'`, example]),
       '',

@@ -73,6 +73,7 @@ export const sampleCall = (more: Partial<CommandCall> = {}): CommandCall => {
     display: displayOf(settings.display, telegram),
     commands: allCommands(settings),
     asks: false,
+    acted: () => undefined,
     confirmed: false,
     reach: sampleReach(),
     after: () => undefined,

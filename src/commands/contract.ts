@@ -48,6 +48,8 @@ export interface CommandCall {
    * the process ends right after it, and when the process ends in the middle, the chat is told that it was cut off.
    */
   after(work: AfterWork): void;
+  /** Told of a command for admins that is being carried out. */
+  acted(command: string): void;
 }
 
 /** What there is when the transaction of a command is over. */

@@ -17,9 +17,12 @@ interface Sending extends AsyncDisposable {
   connect(connected: boolean): void;
 }
 
-const startSending = (live: LiveAccount, connectedAtFirst = true): Sending => {
+const startSending = (live: LiveAccount, connectedAtFirst = true, promises: Pick<Adapter, 'repeatsAreSafe' | 'repeatsAreSafeForMs'> = {}): Sending => {
   let connected = connectedAtFirst;
-  const adapter = (account: string): Adapter | undefined => (connected ? live.connections.adapter(account) : undefined);
+  const adapter = (account: string): Adapter | undefined => {
+    const found = connected ? live.connections.adapter(account) : undefined;
+    return found === undefined ? undefined : { ...found, ...promises };
+  };
   const dispatcher = new Dispatcher({ store: live.store, owner: 'a', clock: live.clock, log: silentLogger, connections: { ...live.connections, adapter }, gate: live.gate, maxAgeMs: 24 * hour, sendTimeoutMs: 30_000, redact: (text) => text });
   dispatcher.start();
   return {
@@ -104,6 +107,20 @@ test('a row that was being sent when its process ended is repeated once with a m
   await until(async () => (await states(live)).every((state) => state === 'sent'), 'both to be sent');
   assert.deepEqual(visible(live), ['♻️ Possibly a repeat:\none', 'two']);
 });
+
+for (const [age, minutes, shown] of [['young', 1, 'one'], ['old', 3, '♻️ Possibly a repeat:\none']] as const) {
+  test(`where a platform knows repeats for two minutes, one that is ${age} is ${age === 'old' ? '' : 'not '}marked`, async () => {
+    await using live = await openLiveAccount();
+    await send(live, 'one');
+    await live.store.write((tx) => tx.q.updateTable('outbox').set({ state: 'sending', attempts: 1 }).execute());
+    await live.clock.advance(minutes * 60_000);
+    await using _sending = startSending(live, true, { repeatsAreSafe: true, repeatsAreSafeForMs: 120_000 });
+    await until(async () => (await states(live))[0] !== 'sending', 'the row to be found');
+    await live.clock.advance(2000);
+    await until(async () => (await states(live))[0] === 'sent', 'the row to be sent');
+    assert.deepEqual(visible(live), [shown]);
+  });
+}
 
 test('a call that hangs is cut off at the end of the process, and is neither sent nor failed', async () => {
   await using live = await openLiveAccount();

@@ -135,7 +135,8 @@ export class Dispatcher {
   async #recover(tx: Writing, claim: Claim, item: OutboxItem): Promise<Next> {
     const { target } = item.delivery.message;
     const platform = this.#platform(target.account);
-    const safe = this.#options.connections.adapter(target.account)?.repeatsAreSafe === true;
+    const adapter = this.#options.connections.adapter(target.account);
+    const safe = adapter?.repeatsAreSafe === true && item.untouchedMs < (adapter.repeatsAreSafeForMs ?? Infinity);
     const verdict = afterUnknown(item, platform, safe);
     await this.#record(tx, item, verdict, { atMs: this.#options.clock.now(), outcome: 'unknown', detail: 'the process ended before the answer came' });
     return this.#next(tx, claim);

@@ -19,6 +19,7 @@ const item = (delivery: Partial<Delivery> = {}, more: Partial<OutboxItem> = {}):
   log: [],
   messageIds: [],
   createdAtMs: 0,
+  untouchedMs: 0,
   waitMs: 0,
   ...more,
 });

@@ -160,7 +160,7 @@ const passOn = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<O
 /** Tells once per turn that a message was seen although an answer is still being worked on. */
 const acknowledge = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { lane: string; mode: BusyMode; inboxId: number }): Promise<void> => {
   const turn = await unfinishedTurn(tx, at.lane);
-  if (turn === undefined || !deps.settings().display.busy_ack_enabled || turn.ageMs < sameBreathMs || arrival.platform.surface === 'machine') return;
+  if (turn === undefined || !deps.settings().display.busy_ack_enabled || turn.ageMs < sameBreathMs || arrival.platform.surface === 'machine' || arrival.platform.display.tier === 'minimal') return;
   const texts: Readonly<Record<BusyMode, string>> = {
     interrupt: '⚡ I stop what I was doing and read your message.',
     queue: '⏳ I will answer this when I am done with the last one.',

@@ -61,6 +61,7 @@ export const newAnswering =
     const ownQuestions = deps.runQuestions(begun);
     const deliversTo = account === cronAccount ? (await deps.store.read((db) => runOfSession(db, session.id)))?.plan?.results[0] : undefined;
     const place = { ...placeOf(begun, platform), ...(deliversTo !== undefined && { deliversTo }) };
+    const isAlone = account === cronAccount || platform?.surface === 'machine';
     const remembering = memorySessionOf(session, place);
     const model = session.settings.model ?? models.main.model;
     const isSpoken = models.endpointFor('speech') !== undefined && wantsSpeech(voiceModeOf(session.settings, settings.voice), begun.last?.event);
@@ -76,10 +77,10 @@ export const newAnswering =
       ...(ownQuestions !== undefined && { ownQuestions }),
       ...(call !== undefined && { wishes: wishesOf(call) }),
       folder: () => runtime.folderOf(session.id),
-      // A job speaks to nobody whom one could get to know.
-      recall: async (said) => (account === cronAccount ? undefined : memory.recall(said, remembering)),
+      // Neither a job nor a program is somebody whom one could get to know, and what programs send was written by others.
+      recall: async (said) => (isAlone ? undefined : memory.recall(said, remembering)),
       async keepSaid(tx, said) {
-        if (account !== cronAccount) await memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering);
+        if (!isAlone) await memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering);
         if (isSpoken) await planSpokenAnswer(tx, { turnId: turn.id, sessionId: session.id, agent: session.agent, target: turn.target, text: said.assistant });
       },
       onKept: () => memory.wake(),

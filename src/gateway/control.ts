@@ -15,6 +15,7 @@ import { enqueueText } from '../delivery/compose.ts';
 import { displayOf } from '../delivery/display.ts';
 import { enqueueQuestion } from '../delivery/question-message.ts';
 import type { Platform } from '../platforms/contract.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import { beginWork } from '../store/command-work.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { closeItem, findControlItem, findItem, openControlItems } from '../store/inbox.ts';
@@ -36,6 +37,8 @@ export interface ControlDeps extends Omit<InboxDeps, 'onControl' | 'order' | 'ta
   readonly owner: string;
   readonly reach: Reach;
   platform(account: string): Platform | undefined;
+  /** Writes down what an admin does. */
+  audit?(act: AuditedAct): void;
   /** Whether people are asked before a command makes them lose something. */
   asks(): boolean;
 }
@@ -67,7 +70,13 @@ const givenBy = async (deps: ControlDeps, tx: Writing, row: InboxItem): Promise<
   return { item, platform, confirmed: said === undefined ? undefined : said === 'always' ? 'always' : 'yes' };
 };
 
-const perform = async (deps: ControlDeps, tx: Writing, given: Given, works: AfterWork[]): Promise<CommandResult | undefined> => {
+/** What a command leaves for the time after its transaction. */
+interface Left {
+  readonly works: AfterWork[];
+  readonly acts: string[];
+}
+
+const perform = async (deps: ControlDeps, tx: Writing, given: Given, left: Left): Promise<CommandResult | undefined> => {
   const { item, platform, confirmed } = given;
   const settings = deps.settings();
   const agent = parseSessionKey(item.sessionKey)?.agent ?? 'main';
@@ -96,7 +105,8 @@ const perform = async (deps: ControlDeps, tx: Writing, given: Given, works: Afte
     asks: deps.asks() && platform.asyncDelivery,
     confirmed: confirmed !== undefined,
     reach: deps.reach,
-    after: (work) => void works.push(work),
+    after: (work) => void left.works.push(work),
+    acted: (command) => void left.acts.push(command),
   });
 };
 
@@ -130,6 +140,8 @@ interface CarriedOut {
   readonly item: InboxItem;
   readonly planned: PlannedWork | undefined;
   readonly changes: readonly SessionChange[];
+  /** Administrative ones among what was done. */
+  readonly acts: readonly string[];
 }
 
 /** Effect, answer and inbox state of a command in one transaction: it happens once, also when the process ends in the middle. Answers what is left to do. */
@@ -139,16 +151,17 @@ const carryOut = (deps: ControlDeps, row: InboxItem): Promise<CarriedOut | undef
     const given = await givenBy(deps, tx, row);
     if (given === undefined) return undefined;
     const { item, platform } = given;
-    const works: AfterWork[] = [];
+    const left: Left = { works: [], acts: [] };
+    const { works, acts } = left;
     const before = (await boundSession(tx, item.sessionKey))?.sessionId ?? item.sessionId;
-    const result = await perform(deps, tx, given, works);
+    const result = await perform(deps, tx, given, left);
     if (result === undefined) return undefined;
     await respond(tx, given, result);
     const changes = await changesSince(tx, item.sessionKey, before);
     if (given.confirmed === 'always') works.push(stopAsking(deps.reach));
-    if (works.length === 0) return { item, planned: undefined, changes };
+    if (works.length === 0) return { item, planned: undefined, changes, acts };
     await beginWork(tx, { inboxId: item.id, command: item.event.text.trim().split(/\s/, 1)[0]?.slice(0, 40) ?? '', owner: deps.owner });
-    return { item, planned: { item, platform, works }, changes };
+    return { item, planned: { item, platform, works }, changes, acts };
   });
 
 const failed = async (deps: ControlDeps, row: InboxItem, error: unknown): Promise<void> => {
@@ -202,6 +215,7 @@ export class ControlLane {
         if (done === undefined) return;
         if (done.planned !== undefined) this.#works.begin(done.planned);
         const { event, sessionKey } = done.item;
+        for (const act of done.acts) this.#deps.audit?.({ by: `${event.account}:${event.sender.id}${event.sender.name === undefined ? '' : ` (${event.sender.name})`}`, act, subject: event.chat.id });
         tellSessionChanges(this.#deps.hooks, { ...placeOfEvent(event, parseSessionKey(sessionKey)?.agent ?? 'main'), session_key: sessionKey }, done.changes);
       } catch (error) {
         await failed(this.#deps, row, error);

@@ -181,7 +181,7 @@ export class Gateway {
     this.api = new ApiGate({ ...shared, agents: this.#agents, mediaFolder, hub: this.#calls, singles: this.#singles, jobs: rules });
     this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: async (text, { account, agent }, signal) => (await this.#agents.get(agent)).prepare(text, { account }, signal) });
     const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
-    this.#control = new ControlLane({ ...shared, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
+    this.#control = new ControlLane({ ...shared, ...(options.outside?.audit !== undefined && { audit: options.outside.audit }), version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
     const inbox: InboxDeps = { ...shared, targets, order: newChains(), findSkill: async (agent, name) => (await this.#agents.get(agent)).skills.find(name), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
       ...shared,

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { addressOf } from '../agent/models/create-provider.ts';
 import { listModels } from '../agent/models/list-models.ts';
 import type { Reach } from '../commands/reach.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Adapter } from '../platforms/contract.ts';
 import { voiceModeOf } from '../sessions/media/wants-speech.ts';
 import type { Agents } from './agents/agents.ts';
@@ -20,7 +21,7 @@ export interface ReachOptions {
   readonly helpers: NonNullable<Reach['helpers']>;
   readonly processes: NonNullable<Reach['processes']>;
   readonly cron: NonNullable<Reach['cron']>;
-  readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & VariablesOutside & { readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
+  readonly outside: Pick<Reach, 'restart' | 'changeSetting'> & VariablesOutside & { readonly audit?: (act: AuditedAct) => void; readonly childEnvironment?: (passthrough: readonly string[]) => Readonly<Record<string, string>> };
 }
 
 /** Enough to find programs and to know whose they are. */

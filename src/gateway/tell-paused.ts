@@ -17,7 +17,7 @@ const text = '⏸️ I have to stop for a moment. I go on with this when I am ba
 
 const wantsToKnow = (deps: TellPausedDeps, { turn, session }: BegunTurn): boolean => {
   const known = deps.find(turn.target.account);
-  return known !== undefined && known.common.gateway_restart_notification && known.platform.asyncDelivery && (known.platform.surface ?? 'chat') === 'chat' && session.account === turn.target.account;
+  return known !== undefined && known.common.gateway_restart_notification && known.platform.asyncDelivery && (known.platform.surface ?? 'chat') === 'chat' && known.platform.display.tier !== 'minimal' && session.account === turn.target.account;
 };
 
 /** Chats whose turn was put down by a shutdown are told so, once each. What cannot be said in time is not said later, when it would be wrong. */

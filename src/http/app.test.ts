@@ -32,6 +32,7 @@ const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
     ['web', echo('login')],
   ]);
   const app = httpApp({
+    audit: () => undefined,
     options,
     version: '1.2.3',
     clock,

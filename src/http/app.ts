@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Platform, Webhook } from '../platforms/contract.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Store } from '../store/store.ts';
 import { apiApp } from './api/app.ts';
 import type { ApiDeps } from './api/app.ts';
@@ -40,6 +41,8 @@ export interface HttpDeps {
   readonly expects?: (account: string) => boolean;
   readonly page: Page;
   readonly store: Store;
+  /** Writes down what the owner does at the page. */
+  audit(act: AuditedAct): void;
   /** For what some of them need their owner for. */
   readonly platforms?: readonly Platform[];
   /** The API for programs; without it there is none. */
@@ -89,7 +92,7 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   app.route('/api', loginRoutes(login));
   app.use('/api/people/*', requireLogin(login), limitBody(maxBytes.small));
   app.use('/api/people', requireLogin(login));
-  app.route('/api/people', peopleRoutes(deps.store));
+  app.route('/api/people', peopleRoutes(deps.store, deps.audit));
   app.use('/api/device-checks/*', requireLogin(login), limitBody(maxBytes.small));
   app.use('/api/device-checks', requireLogin(login));
   app.route('/api/device-checks', deviceCheckRoutes(deps.store, deps.platforms ?? []));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { askToPair, redeemInvite } from '../access/pairing.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import { isPaired } from '../store/pairing.ts';
 import type { InviteAnswer, PeopleAnswer } from './people-wire.ts';
 import { peopleRoutes } from './people.ts';
@@ -11,14 +12,15 @@ const anna = { account: 'telegram', userId: '1001', userName: 'Anna' };
 eachStore((_engine, open) => {
   const opened = async () => {
     const { store } = await open();
-    const routes = peopleRoutes(store);
+    const acts: AuditedAct[] = [];
+    const routes = peopleRoutes(store, (act) => void acts.push(act));
     const post = (path: string, body: unknown) => routes.request(path, { method: 'POST', body: JSON.stringify(body) });
     const people = async () => (await (await routes.request('/')).json()) as PeopleAnswer;
-    return { store, post, people };
+    return { store, post, people, acts };
   };
 
   test('whoever asks is listed without a code, and let in by a click', async () => {
-    const { store, post, people } = await opened();
+    const { store, post, people, acts } = await opened();
     const code = await store.write((tx) => askToPair(tx, anna));
     const [asking] = (await people()).pending;
     assert.ok(asking !== undefined && code !== undefined);
@@ -28,6 +30,7 @@ eachStore((_engine, open) => {
     assert.deepEqual(answer.pending, []);
     assert.equal(answer.paired[0]?.userId, '1001');
     assert.equal(await store.read((db) => isPaired(db, 'telegram', ['1001'])), true);
+    assert.deepEqual(acts, [{ by: 'the owner at the page', act: 'pairing approve', subject: asking.id }]);
     assert.equal((await post('/approve', { id: asking.id })).status, 404, 'a decision is made once');
   });
 

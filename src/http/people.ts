@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { anyAccount, approveRequest, invite, pairingRules } from '../access/pairing.ts';
 import { listPaired, pendingPairings, removePending, unpair } from '../store/pairing.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Store } from '../store/store.ts';
 import type { HttpEnv } from './client.ts';
 import type { InviteAnswer, PeopleAnswer } from './people-wire.ts';
@@ -24,7 +25,8 @@ const answerOf = async (store: Store): Promise<PeopleAnswer> =>
 const malformed = (c: Context): Response => c.json({ error: 'The request is not what was expected.' }, 400);
 
 /** Who asks to be let in, who was, and the owner's word about both. Behind the page's login. */
-export const peopleRoutes = (store: Store): Hono<HttpEnv> => {
+export const peopleRoutes = (store: Store, audit: (act: AuditedAct) => void): Hono<HttpEnv> => {
+  const by = 'the owner at the page';
   const routes = new Hono<HttpEnv>();
   routes.use(async (c, next) => {
     await next();
@@ -35,6 +37,7 @@ export const peopleRoutes = (store: Store): Hono<HttpEnv> => {
     const body = await read(c, requestBody);
     if (body === undefined) return malformed(c);
     const approval = await store.write((tx) => approveRequest(tx, { id: body.id, approvedBy: owner.userId }));
+    if (approval.type === 'approved') audit({ by, act: 'pairing approve', subject: body.id });
     return approval.type === 'approved' ? c.json(await answerOf(store)) : c.json({ error: 'This request has run out or was decided already.' }, 404);
   });
   routes.post('/dismiss', async (c) => {
@@ -47,9 +50,11 @@ export const peopleRoutes = (store: Store): Hono<HttpEnv> => {
     const body = await read(c, personBody);
     if (body === undefined) return malformed(c);
     const gone = await store.write((tx) => unpair(tx, body.account, body.userId));
+    if (gone) audit({ by, act: 'pairing revoke', subject: `${body.account} ${body.userId}` });
     return gone ? c.json(await answerOf(store)) : c.json({ error: 'This person was not let in by a code.' }, 404);
   });
   routes.post('/invite', async (c) => {
+    audit({ by, act: 'pairing invite' });
     const answer: InviteAnswer = { code: await store.write((tx) => invite(tx, owner)), lifeMs: pairingRules.lifeMs };
     return c.json(answer);
   });

@@ -31,6 +31,7 @@ const startWorld = async (webhook: Webhook) => {
   const store = await openStoredData();
   const logins = newLogins({ store, clock: systemClock });
   const app = httpApp({
+    audit: () => undefined,
     options: httpOptions.parse({}),
     version: '0',
     clock: systemClock,

@@ -23,6 +23,7 @@ test('a value is taken as it is, not as a pattern', () => {
 
 for (const [what, secret] of [
   ['a Telegram token', '7000000001:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
+  ['a Discord token', 'MTAwMDAwMDAwMDAwMDAwMDAwMQ.Gsimul.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
   ['a model key', 'sk-proj-abcdefghijklmnop'],
   ['a Slack token', 'xoxb-1234567890-abcdef'],
   ['a GitHub token', 'ghp_abcdefghijklmnopqrstuvwxyz'],

@@ -7,6 +7,7 @@ export interface Redactor {
 
 const shapes: readonly RegExp[] = [
   /\b\d{6,12}:[A-Za-z0-9_-]{30,}\b/g, // Telegram bot token
+  /\b[A-Za-z0-9_-]{23,30}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}\b/g, // Discord bot token
   /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}\b/g,
   /\bxox[abeprs]-[A-Za-z0-9-]{10,}\b/g,
   /\bxapp-[A-Za-z0-9-]{10,}\b/g,

@@ -54,6 +54,7 @@ export const failures: Readonly<Record<string, Clause>> = {
 
   'a lost answer is an unknown outcome': async ({ simulator, adapter, message, visible }) => {
     const sent = message('once');
+    assert.ok(adapter.repeatsAreSafeForMs === undefined || (adapter.repeatsAreSafe === true && adapter.repeatsAreSafeForMs > 0), 'repeats that are not safe are not safe for a while either');
     simulator.fail({ what: 'send', fault: { type: 'drop_answer' } });
     await failure(adapter.send(sent, never), 'unknown_outcome');
     await eventually(() => visible().length === 1, 'the message is shown');

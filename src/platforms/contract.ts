@@ -120,6 +120,8 @@ export interface Adapter {
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendReceipt>;
   /** The platform shows a message once however often its `key` is sent (a nonce, a transaction id). */
   readonly repeatsAreSafe?: boolean;
+  /** How long after a try the platform still knows its `key`; for ever when left out. A later repeat is marked as one. */
+  readonly repeatsAreSafeForMs?: number;
   readonly edits?: Edits;
   readonly typing?: Typing;
   readonly activity?: Activities;

@@ -65,6 +65,10 @@ const importWritten = async (written: string, home: string): Promise<{ readonly 
 /** `hermes-platform-foo`, `@me/hermes-platform-foo` and `./foo-platform` are probably called `foo`. */
 const nameBy = (written: string): string => basename(written).replace(/^hermes-platform-|-platform$/g, '').replace(/\.[jt]s$/, '').toLowerCase();
 
+const mostListed = 5;
+
+const listed = (problems: readonly string[]): string => [...problems.slice(0, mostListed), ...(problems.length > mostListed ? [`and ${problems.length - mostListed} more`] : [])].join('; ');
+
 /** What went wrong, and where: a module that cannot be read says so at the top of its stack. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
@@ -82,7 +86,7 @@ export const loadPlatform = async (written: string, home: string): Promise<Loade
     const exported = module['platform'] ?? module['default'];
     if (exported === undefined) return failed(`${file} exports neither \`platform\` nor a default`);
     const checked = checkShape(exported);
-    return checked.ok ? { ok: true, written, file, platform: checked.platform } : failed(`${file}: ${checked.problems.join('; ')}`);
+    return checked.ok ? { ok: true, written, file, platform: checked.platform } : failed(`${file}: ${listed(checked.problems)}`);
   } catch (error) {
     return failed(`${written}: ${reasonOf(error)}`);
   }

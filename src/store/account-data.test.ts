@@ -22,6 +22,22 @@ eachStore((_engine, open) => {
     assert.equal(await data.get('k'), undefined);
   });
 
+  test('a change is made whole or not at all, and of several that began from the same value exactly one succeeds', async () => {
+    const { store, another } = await open();
+    const both = [dataOf(store), dataOf(await another())];
+    const [data] = both;
+    assert.ok(data !== undefined);
+    const attempt = (from: string | undefined, to: string) => both.map((one, i) => one.change({ key: 'version', from, to: `${to}${i}`, set: new Map([['a', `${to}${i}`], [`only ${to}${i}`, 'x']]), remove: ['gone'] }));
+    await data.set('gone', 'x');
+    assert.deepEqual((await Promise.all(attempt(undefined, 'first'))).toSorted(), [false, true]);
+    const first = await data.get('version');
+    assert.deepEqual([await data.get('a'), await data.get('gone'), (await data.list('only ')).map(({ key }) => key)], [first, undefined, [`only ${first}`]]);
+    assert.deepEqual((await Promise.all(attempt(first, 'second'))).toSorted(), [false, true]);
+    assert.equal(await data.get('a'), await data.get('version'));
+    assert.deepEqual(await Promise.all(attempt(first, 'third')), [false, false]);
+    assert.equal((await data.list('only ')).length, 2);
+  });
+
   test('listing takes a prefix literally, whatever characters it has, and orders by bytes', async () => {
     const { store } = await open();
     const data = dataOf(store);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -61,6 +61,19 @@ test('only the newest three copies stay, and nothing else in the folder is touch
   const names = await copies();
   assert.equal(names.length, 4);
   assert.ok(names.includes('mine.db'));
+});
+
+test('a damaged database is not upgraded: no copy of it would be whole', async () => {
+  writeOld(schemaVersion - 1);
+  const db = new DatabaseSync(path());
+  for (let i = 0; i < 500; i += 1) db.prepare("insert into account_values values ('a', ?, ?)").run(String(i), 'v'.repeat(500));
+  db.close();
+  const bytes = await readFile(path());
+  bytes.fill(0xff, bytes.length - 5 * 4096, bytes.length - 4096);
+  await writeFile(path(), bytes);
+  await clock.advance(1000);
+  await assert.rejects(openStore({ path: path(), clock, log: silentLogger, checkIntegrity: false }), (error) => error instanceof StoreError && error.code === 'corrupt');
+  assert.deepEqual(await copies(), []);
 });
 
 test('without a copy there is no upgrade', async () => {

@@ -31,6 +31,8 @@ export interface OutboxItem {
   /** What the platform called the parts that are already there. */
   readonly messageIds: readonly string[];
   readonly createdAtMs: number;
+  /** How long ago it was last touched: tried, when it is `sending`. */
+  readonly untouchedMs: number;
   /** How long it still has to wait; zero or less when it may go. */
   readonly waitMs: number;
 }
@@ -108,6 +110,7 @@ export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem 
     log: JSON.parse(row.log) as Attempt[],
     messageIds: row.message_ids === null ? [] : (JSON.parse(row.message_ids) as string[]),
     createdAtMs: row.created_at,
+    untouchedMs: Number(row.untouched_ms),
     waitMs: Number(row.wait_ms),
   };
 };
@@ -118,7 +121,7 @@ const selectHead = prepared((db, of: { lane: string }) => {
   const heads = first('pending').unionAll(first('sending')).unionAll(first('unknown')).as('heads');
   return db.q
     .selectFrom('outbox')
-    .select(['id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', 'created_at', sql<number>`not_before - ${db.now}`.as('wait_ms')])
+    .select(['id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', 'created_at', sql<number>`${db.now} - updated_at`.as('untouched_ms'), sql<number>`not_before - ${db.now}`.as('wait_ms')])
     .where('id', '=', (eb) => eb.selectFrom(heads).select((sub) => sub.fn.min('heads.id').as('id')));
 });
 

@@ -36,23 +36,32 @@ describe('between the engines', noPostgresReason === undefined ? {} : { skip: no
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('what is in PostgreSQL goes into a file, and from the file into another PostgreSQL, row by row', async () => {
+  test('what is in PostgreSQL goes into a file, and from the file into another PostgreSQL, row by row', async (t) => {
     const [from, to] = [await emptyPostgres(), await emptyPostgres()];
+    const opened: Store[] = [];
+    t.after(async () => {
+      for (const store of opened) await store.close();
+      await from.drop();
+      await to.drop();
+    });
+    const open = async (location: { readonly databaseUrl?: string; readonly path: string }): Promise<Store> => {
+      const store = await openStore({ ...location, clock: systemClock, log: silentLogger, checkIntegrity: true });
+      opened.push(store);
+      return store;
+    };
     const path = join(folder, 'gateway.db');
-    const source = await openStore({ databaseUrl: from.url, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+    const source = await open({ databaseUrl: from.url, path: '' });
     await fillWithPeople(source);
     const before = await rowsOf(source);
     assert.equal(await copyFromPostgres(from.url, path), schemaVersion);
-    await source.close();
     checkCopy(path, schemaVersion);
     assert.deepEqual(await readdir(folder), ['gateway.db']);
 
-    const file = await openStore({ path, clock: systemClock, log: silentLogger, checkIntegrity: true });
+    const file = await open({ path });
     assert.deepEqual(await rowsOf(file), before);
     assert.equal((await searchMessages(file, { text: 'other words', limit: 9 })).length, 2);
-    await file.close();
 
-    const target = await openStore({ databaseUrl: to.url, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+    const target = await open({ databaseUrl: to.url, path: '' });
     await loadIntoPostgres(path, to.url);
     await reindexMessages(target);
     assert.deepEqual(await rowsOf(target), before);
@@ -60,8 +69,5 @@ describe('between the engines', noPostgresReason === undefined ? {} : { skip: no
     const newest = Number((await target.read((db) => db.q.selectFrom('messages').select((eb) => eb.fn.max('id').as('id')).executeTakeFirst()))?.id);
     assert.equal(await target.write((tx) => appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: 'next' })), newest + 1);
     await assert.rejects(loadIntoPostgres(path, to.url), /is not empty: it has rows in sessions/);
-    await target.close();
-    await from.drop();
-    await to.drop();
   });
 });

@@ -34,6 +34,7 @@ export const startApiGateway = async (options: { readonly api?: Readonly<Record<
   const clock = options.clock ?? systemClock;
   const { log } = capturingLogger();
   const app = httpApp({
+    audit: () => undefined,
     options: section,
     version: 'test',
     clock,

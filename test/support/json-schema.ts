@@ -28,7 +28,7 @@ const newValidator = (document: Document): ((schema: Schema, value: unknown, at:
     if (found === undefined) throw new Error(`the document has no ${ref}`);
     return found;
   };
-  const ignored = new Set(['format', 'discriminator', 'nullable', '$recursiveAnchor']);
+  const ignored = new Set(['format', 'discriminator', 'nullable', '$recursiveAnchor', 'description', 'default']);
   const checks: Readonly<Record<string, (wanted: never, value: unknown, at: string, schema: Schema) => readonly string[]>> = {
     $ref: (ref: string, value, at) => check(resolve(ref), value, at),
     $recursiveRef: () => [],
@@ -76,8 +76,10 @@ const newValidator = (document: Document): ((schema: Schema, value: unknown, at:
 };
 
 /** Checks values against a document below `test/specs`; throws with everything that is wrong. */
-export const specOf = (name: string): ((schema: string, value: unknown) => void) => {
-  const document = JSON.parse(readFileSync(new URL(`../specs/${name}.json`, import.meta.url), 'utf8')) as Document;
+export const specOf = (name: string): ((schema: string, value: unknown) => void) => checkerOf(JSON.parse(readFileSync(new URL(`../specs/${name}.json`, import.meta.url), 'utf8')) as Document);
+
+/** The same for a document that is at hand. */
+export const checkerOf = (document: Document): ((schema: string, value: unknown) => void) => {
   const check = newValidator(document);
   return (schema, value) => {
     const problems = check({ $ref: `#/components/schemas/${schema}` }, value, schema);

@@ -96,6 +96,7 @@ export const startWebGateway = async (options: { readonly folder: string; readon
     cursor: { read: async () => undefined, write: async () => undefined },
   };
   const app = httpApp({
+    audit: () => undefined,
     options: section,
     version: '0.0.0',
     clock: systemClock,

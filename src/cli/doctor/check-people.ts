@@ -16,9 +16,11 @@ const openTo = (config: Config, { account, common }: AccountConfig, codes: { rea
   if (access.allow_all_users) return warning(`${account}: everybody who finds it may talk to the agent (access.allow_all_users)`, `${close} ${account} ID`);
   const people = new Set([...common.allowed_users, ...common.group_allowed_users, ...access.allowed_users]).size + codes.used;
   const groups = common.group_allowed_chats.length;
-  if (people + groups === 0 && codes.open > 0) return warning(`${account}: nobody may talk to the agent yet; an invitation waits for its code`, `Send the code to the bot; hermes setup owner makes another`);
-  if (people + groups === 0) return warning(`${account}: nobody may talk to the agent`, `hermes setup owner, or hermes access allow ${account} ID`);
-  return ok(`${account}: ${counted(people, 'person', 'people')}${groups === 0 ? '' : ` and everybody in ${counted(groups, 'group', 'groups')}`} may talk to the agent`);
+  const roles = common.allowed_roles.length;
+  const others = [...(groups === 0 ? [] : [`everybody in ${counted(groups, 'group', 'groups')}`]), ...(roles === 0 ? [] : [`whoever has one of ${counted(roles, 'role', 'roles')}`])];
+  if (people + others.length === 0 && codes.open > 0) return warning(`${account}: nobody may talk to the agent yet; an invitation waits for its code`, `Send the code to the bot; hermes setup owner makes another`);
+  if (people + others.length === 0) return warning(`${account}: nobody may talk to the agent`, `hermes setup owner, or hermes access allow ${account} ID`);
+  return ok(`${account}: ${[counted(people, 'person', 'people'), ...others].join(' and ')} may talk to the agent`);
 };
 
 const bots = ({ account, common }: AccountConfig): readonly Finding[] => (common.allow_bots === 'all' ? [warning(`${account}: every other bot is heard (allow_bots: all)`, 'allow_bots: mentions hears only those that name this one')] : []);

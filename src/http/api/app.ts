@@ -16,6 +16,7 @@ import { allowOrigin } from './cors.ts';
 import { healthRoute } from './health.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { modelRoutes } from './models.ts';
+import { openApiRoute } from './openapi/document.ts';
 import type { ApiOptions } from './options.ts';
 import { Replays } from './replays.ts';
 import { responseRoutes } from './responses/routes.ts';
@@ -37,7 +38,7 @@ export interface ApiDeps {
   readonly gate: () => ApiGate | undefined;
 }
 
-const features = { chat_completions: true, chat_completions_streaming: true, responses_api: true, responses_streaming: true, responses_background: true, session_continuity_header: true, session_key_header: true, client_tools: true, image_input: true, idempotency_key: true, tool_progress_events: true, cors: true };
+const features = { chat_completions: true, chat_completions_streaming: true, responses_api: true, responses_streaming: true, responses_background: true, responses_websocket: true, run_submission: true, run_status: true, run_events_sse: true, run_stop: true, run_approval_response: true, run_steer: true, approval_events: true, sessions: true, session_chat_streaming: true, jobs: true, openapi: true, session_continuity_header: true, session_key_header: true, client_tools: true, image_input: true, idempotency_key: true, tool_progress_events: true, cors: true };
 
 const requireGate = (gate: ApiGate | undefined): ApiGate => {
   if (gate === undefined || gate.isClosing) throw new ApiError(503, 'The gateway is starting or stopping.', { code: 'unavailable', retryAfterMs: 1000 });
@@ -59,7 +60,8 @@ const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
   const work = newWork({ callers, store: deps.store, clock: deps.clock, log: deps.log, options: deps.options });
   const replays = new Replays(deps.store);
   const routes: ApiRoute[] = [...modelRoutes({ startedMs: deps.clock.now(), gate }), chatRoute({ ...deps, gate, work, replays }), ...responseRoutes({ ...deps, gate, work, replays }), responseSocketRoute({ ...deps, gate, work, replays, identify: (c) => callers.identify(c), unexpected: (error) => unexpected(deps.log, error, { path: '/v1/responses' }) }), ...runRoutes({ ...deps, gate, work, replays }), ...sessionRoutes({ ...deps, gate, work, replays }), ...jobRoutes({ gate }), healthRoute({ ...deps, gate })];
-  return [...routes, capabilitiesRoute(() => routes, features)];
+  const all: readonly ApiRoute[] = [...routes, capabilitiesRoute(() => all, features), openApiRoute(() => all, deps.version)];
+  return all;
 };
 
 /** The OpenAI-compatible API: its own guard by key, its own form of errors, for every path below it. */

@@ -1,6 +1,5 @@
 import type { ApiRoute } from './route.ts';
-
-const shownPath = (path: string): string => path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}');
+import { shownPath } from './shown-path.ts';
 
 /** What this server can do, from the table of what it serves. */
 export const capabilitiesRoute = (routes: () => readonly ApiRoute[], features: Readonly<Record<string, boolean>>): ApiRoute => ({

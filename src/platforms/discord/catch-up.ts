@@ -1,7 +1,8 @@
 import { PlatformError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { DiscordApi } from './api.ts';
+import type { Call, DiscordApi } from './api.ts';
+import { patiently } from './patiently.ts';
 import { isNewer, list, readMember, record, snowflake, snowflakeAt, snowflakeTimeMs } from './wire.ts';
 import type { Json } from './wire.ts';
 
@@ -28,17 +29,7 @@ export const gapStart = ({ clock, log, catchUpHours }: Pick<CatchingUp, 'clock' 
   return snowflakeAt(Math.max(missedMs - overlapMs, earliestMs));
 };
 
-/** Only here a limit is waited out: the connection lives on meanwhile, and giving up would begin everything anew. */
-const patiently = async (catching: CatchingUp, call: Parameters<DiscordApi['call']>[0], signal: AbortSignal): Promise<unknown> => {
-  for (;;) {
-    try {
-      return await catching.api.call(call, signal);
-    } catch (error) {
-      if (!(error instanceof PlatformError) || error.code !== 'rate_limited') throw error;
-      await catching.clock.sleep(error.facts.retryAfterMs ?? 1000, signal);
-    }
-  }
-};
+const ask = ({ api, clock }: CatchingUp, call: Call, signal: AbortSignal): Promise<unknown> => patiently(clock, signal, () => api.call(call, signal));
 
 const isUnreadable = (error: unknown): error is PlatformError =>
   error instanceof PlatformError && (error.code === 'forbidden' || error.code === 'chat_gone' || error.code === 'not_found' || error.code === 'rejected' || error.code === 'unsupported');
@@ -46,7 +37,7 @@ const isUnreadable = (error: unknown): error is PlatformError =>
 /** The history does not say which roles people have; undefined when nobody says. */
 export const rolesOf = async (catching: CatchingUp, ids: { readonly guild: string; readonly user: string }, signal: AbortSignal): Promise<readonly string[] | undefined> => {
   try {
-    return readMember(await patiently(catching, { method: 'GET', route: '/guilds/{guild}/members/{user}', ids }, signal)).roles;
+    return readMember(await ask(catching, { method: 'GET', route: '/guilds/{guild}/members/{user}', ids }, signal)).roles;
   } catch (error) {
     if (isUnreadable(error)) return undefined;
     throw error;
@@ -64,7 +55,7 @@ export const catchUp = async (
   let count = 0;
   try {
     for (;;) {
-      const page = list(await patiently(catching, { method: 'GET', route: '/channels/{channel}/messages', ids: { channel: channel.id }, query: { after, limit: String(pageSize) } }, signal));
+      const page = list(await ask(catching, { method: 'GET', route: '/channels/{channel}/messages', ids: { channel: channel.id }, query: { after, limit: String(pageSize) } }, signal));
       const messages = page.flatMap((item) => {
         const raw = record(item);
         const id = snowflake(raw?.['id']);

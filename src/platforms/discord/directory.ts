@@ -3,6 +3,8 @@ import type { DiscordApi } from './api.ts';
 import { readPlace } from './places.ts';
 import { channelTypes, list, record, snowflake, text } from './wire.ts';
 
+const pageSize = 200;
+
 const listable: ReadonlyMap<number, ListedChannel['type']> = new Map([
   [channelTypes.text, 'group'],
   [channelTypes.announcement, 'channel'],
@@ -25,14 +27,19 @@ export const newDirectory = (api: DiscordApi): Directory => {
       ...threads.map(({ id, name }): ListedChannel => ({ id, name: named(name, id), type: 'thread', threadId: id, ...scope })),
     ];
   };
+  /** Every server that we are in, page by page. */
+  const guilds = async (signal: AbortSignal, after = '0'): Promise<readonly { readonly id: string; readonly name?: string | undefined }[]> => {
+    const page = list(await api.call({ method: 'GET', route: '/users/@me/guilds', query: { after, limit: String(pageSize) } }, signal)).flatMap((guild) => {
+      const id = snowflake(record(guild)?.['id']);
+      return id === undefined ? [] : [{ id, name: text(record(guild)?.['name']) }];
+    });
+    const last = page.at(-1);
+    return last === undefined || page.length < pageSize ? page : [...page, ...(await guilds(signal, last.id))];
+  };
   return {
     async list(signal) {
-      const guilds = list(await api.call({ method: 'GET', route: '/users/@me/guilds' }, signal));
       const listed: ListedChannel[] = [];
-      for (const guild of guilds) {
-        const id = snowflake(record(guild)?.['id']);
-        if (id !== undefined) listed.push(...(await channelsOf({ id, name: text(record(guild)?.['name']) }, signal)));
-      }
+      for (const guild of await guilds(signal)) listed.push(...(await channelsOf(guild, signal)));
       return listed;
     },
   };

@@ -61,13 +61,15 @@ const open = async ({ account, options, log, data }: AdapterContext<DiscordOptio
     },
     send: newSend({ api, options, data, clock, places, interactions, threadsBelow, posts }),
     repeatsAreSafe: true,
+    // Discord remembers a nonce for "a few minutes".
+    repeatsAreSafeForMs: 120_000,
     edits: newEdits(api, options),
     typing: newTyping(api, threadsBelow),
     choices: interactions.choices,
     media: newMedia(api, options),
     threads: newThreads(api, places, log),
     directory: newDirectory(api),
-    ...(options.reactions && { reactions: newReactions(api, places) }),
+    ...(options.reactions && { reactions: newReactions(api, places, clock) }),
     ...(options.slash_commands && { menu: newMenu(api) }),
   };
 };

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../core/errors.ts';
 import type { InboundEvent } from '../../core/message.ts';
+import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Accepted, AccountData, Choices } from '../contract.ts';
@@ -14,6 +15,9 @@ const answers = { message: 4, deferredMessage: 5, deferredUpdate: 6 } as const;
 /** Discord takes answers for 15 minutes. */
 const lifeMs = 14 * 60_000;
 
+/** After this a command is told to wait, before Discord gives it up. */
+const patienceMs = 1500;
+
 const mostOpen = 1000;
 
 const prefix = 'interaction:';
@@ -27,7 +31,7 @@ export interface Awaited {
 /** Commands and presses between their arrival and their answer. */
 export interface Interactions {
   readonly choices: Choices;
-  /** Hands an interaction on and tells Discord that we have it, once it is stored. Rejects when it could not be stored. */
+  /** Hands an interaction on and answers it first, as Discord wants it within three seconds. Rejects when it could not be stored. */
   take(interaction: Interaction, accept: () => Promise<Accepted>, signal: AbortSignal): Promise<void>;
   /** What a target is attached to, when that is a command which is still waited for. */
   awaited(replyTo: string | undefined): Promise<Awaited | undefined>;
@@ -87,19 +91,41 @@ class OpenInteractions implements Interactions {
 
   async #takeCommand(interaction: Interaction, accept: () => Promise<Accepted>, signal: AbortSignal): Promise<void> {
     const { id, token, applicationId } = interaction;
+    const key = prefix + id;
     const deferred = Promise.withResolvers<void>();
+    const done = new AbortController();
     this.#deferring.set(id, deferred.promise);
     try {
-      await this.#data.set(prefix + id, JSON.stringify({ token, applicationId, atMs: this.#clock.now() }));
-      const accepted = await accept();
-      if (accepted === 'skipped') {
-        await this.#data.remove(prefix + id);
-        await this.#respond(interaction, { type: answers.message, data: { content: notAllowed, flags: messageFlags.ephemeral } }, signal);
-      } else await this.#respond(interaction, { type: answers.deferredMessage }, signal);
+      const wasKept = (await this.#data.get(key)) !== undefined;
+      await this.#data.set(key, JSON.stringify({ token, applicationId, atMs: this.#clock.now() }));
+      const early = this.#deferSlowly(interaction, AbortSignal.any([signal, done.signal]), signal);
+      const accepted = await accept().finally(() => done.abort());
+      const isDeferred = await early;
+      if (accepted === 'skipped') await this.#turnAway(interaction, isDeferred, signal);
+      // One that comes again and is not kept any more has its answer.
+      else if (accepted === 'duplicate' && !wasKept) await this.#data.remove(key);
+      else if (!isDeferred) await this.#respond(interaction, { type: answers.deferredMessage }, signal);
     } finally {
       deferred.resolve();
       this.#deferring.delete(id);
     }
+  }
+
+  /**
+   * Discord takes a first answer for three seconds only. It says nothing about the event being safe, which the session's position does: when
+   * it could not be stored it comes again all the same. Answers whether it was needed.
+   */
+  async #deferSlowly(interaction: Interaction, waiting: AbortSignal, signal: AbortSignal): Promise<boolean> {
+    if (!(await slept(this.#clock, patienceMs, waiting))) return false;
+    await this.#respond(interaction, { type: answers.deferredMessage }, signal);
+    return true;
+  }
+
+  async #turnAway(interaction: Interaction, isDeferred: boolean, signal: AbortSignal): Promise<void> {
+    const { id, token, applicationId: application } = interaction;
+    await this.#data.remove(prefix + id);
+    if (!isDeferred) return this.#respond(interaction, { type: answers.message, data: { content: notAllowed, flags: messageFlags.ephemeral } }, signal);
+    await this.#quietly(id, () => this.#api.call({ method: 'DELETE', route: '/webhooks/{application}/{token}/messages/@original', ids: { application, token }, anonymous: true }, signal));
   }
 
   async #takePress(interaction: Interaction, accept: () => Promise<Accepted>, signal: AbortSignal): Promise<void> {
@@ -119,13 +145,17 @@ class OpenInteractions implements Interactions {
     await this.#callBack({ id: event.nativeId, token }, shown, signal);
   }
 
-  /** The event is stored: that Discord could not be told so in time is no reason to lose the connection. */
-  async #respond(interaction: Interaction, answer: object, signal: AbortSignal): Promise<void> {
+  #respond(interaction: Interaction, answer: object, signal: AbortSignal): Promise<void> {
+    return this.#quietly(interaction.id, () => this.#callBack(interaction, answer, signal));
+  }
+
+  /** That Discord could not be told in time is no reason to lose the connection. */
+  async #quietly(id: string, tell: () => Promise<unknown>): Promise<void> {
     try {
-      await this.#callBack(interaction, answer, signal);
+      await tell();
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      this.#log.info({ interaction: interaction.id, reason: error.message }, 'discord.interaction.not_answered');
+      this.#log.info({ interaction: id, reason: error.message }, 'discord.interaction.not_answered');
     }
   }
 

@@ -206,6 +206,33 @@ describe('a command from the menu', () => {
     assert.deepEqual(simulator.visible(simulator.ids.text), []);
   });
 
+  it('that takes long is told to wait before Discord gives it up, and that is taken back from somebody who may not', async () => {
+    for (const verdict of ['stored', 'skipped'] as const) {
+      const gate = Promise.withResolvers<void>();
+      inbox.before = () => gate.promise;
+      inbox.verdict = verdict;
+      const id = await simulator.command({ chatId: simulator.ids.text, senderId: simulator.ids.person, name: 'status' });
+      await eventually(() => simulator.answerTo(id).kind === 5, 'it is told to wait');
+      gate.resolve();
+      const event = await arrived(({ nativeId }) => nativeId === id);
+      await eventually(() => inbox.events.includes(event));
+      if (verdict === 'stored') await account.adapter.send(message(replyTarget(event), 'At last.'), never);
+      else await eventually(() => simulator.log.some(({ method, path }) => method === 'DELETE' && path.endsWith('@original')));
+      assert.deepEqual(simulator.visible(simulator.ids.text).map(({ text }) => text), ['At last.']);
+      assert.deepEqual(await account.data.list('interaction:'), []);
+    }
+  });
+
+  it('that comes again after its answer is left alone', async () => {
+    const event = await choose();
+    await account.adapter.send(message(replyTarget(event), 'Done.'), never);
+    await simulator.redeliver(event.nativeId);
+    await eventually(() => inbox.offered.length === 2);
+    await eventually(() => inbox.aliveCount() > 0);
+    await say('next', { mention: true });
+    assert.deepEqual(await account.data.list('interaction:'), []);
+  });
+
   it('bears no reaction', async () => {
     const event = await choose();
     await account.adapter.reactions?.set(replyTarget(event), event.messageId ?? '', '👀', never);

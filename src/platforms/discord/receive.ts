@@ -16,11 +16,12 @@ import type { Parsed, Reading, Surroundings } from './parse.ts';
 import { parseInteraction, parseReaction, readInteraction } from './parse-other.ts';
 import { readPlace } from './places.ts';
 import type { Place, Places } from './places.ts';
+import { patiently } from './patiently.ts';
 import { findPosition } from './position.ts';
 import type { Position } from './position.ts';
 import { watchDelivery } from './probe.ts';
 import type { ThreadsBelow } from './threads-below.ts';
-import { integer, isNewer, list, record, snowflake, snowflakeAt, snowflakes, text } from './wire.ts';
+import { integer, isNewer, isThreadType, list, record, snowflake, snowflakeAt, snowflakes, text } from './wire.ts';
 import type { Json } from './wire.ts';
 
 export interface Receiving {
@@ -37,7 +38,7 @@ export interface Receiving {
 }
 
 /** More events than this at once are not read before others are stored. */
-const mostPending = 500;
+const mostPending = 1000;
 
 /** What is being stored when the connection ends gets this long. */
 const endTimeoutMs = 500;
@@ -186,20 +187,22 @@ class Reception {
   }
 
   async #around(data: Json, channelId: string): Promise<Surroundings> {
-    const { places, reading } = this.#parts;
+    const { places, reading, clock } = this.#parts;
     const guildId = snowflake(data['guild_id']);
     if (guildId === undefined) return { place: places.known(channelId), ownRoles: new Set() };
-    const place = await places.find(channelId, this.#signal);
-    const parent = place?.parentId === undefined ? undefined : await places.find(place.parentId, this.#signal);
+    const ask = <T>(question: () => Promise<T>): Promise<T> => patiently(clock, this.#signal, question);
+    const place = await ask(() => places.find(channelId, this.#signal));
+    const above = isThreadType(place?.type) ? place?.parentId : undefined;
+    const parent = above === undefined ? undefined : await ask(() => places.find(above, this.#signal));
     const hasRoles = snowflakes(data['mention_roles']).length > 0;
-    const ownRoles = hasRoles ? await places.ownRoles(guildId, reading.identity.id, this.#signal) : new Set<string>();
-    return { place, parent: parent?.type === 4 ? undefined : parent, guildName: places.guildName(guildId), ownRoles };
+    const ownRoles = hasRoles ? await ask(() => places.ownRoles(guildId, reading.identity.id, this.#signal)) : new Set<string>();
+    return { place, parent, guildName: places.guildName(guildId), ownRoles };
   }
 
   async #takeMessage(data: Json, from: 'message' | 'edit' | 'history'): Promise<void> {
     const { reading, directChats, threadsBelow, clock, inbox } = this.#parts;
     const channelId = snowflake(data['channel_id']) ?? '';
-    if (isOwn(reading, data)) return;
+    if (isOwn(reading, data)) return this.#parts.log.debug({ id: snowflake(data['id']), reason: 'own message' }, 'discord.event.skipped');
     const parsed = parseMessage(reading, data, await this.#around(data, channelId), from === 'edit');
     if ('skip' in parsed) return this.#skipped(parsed, data);
     const event = from === 'history' ? await this.#withRoles(parsed) : parsed;

@@ -68,11 +68,17 @@ export const newSend = (sending: Sending) => {
     if (answered !== undefined) return answered;
     const channel = channelOf(message.target);
     if (message.target.chatType === 'thread') await threadsBelow.ensure(channel, signal);
-    const mayBeForum = message.target.chatType !== 'dm' && message.target.chatType !== 'thread';
-    if (mayBeForum && isForumType((await places.find(channel, signal))?.type)) return posts.write(message, { part, index, forum: channel }, signal, postMessage);
-    const id = await postMessage(message, part, { channel, index }, signal);
-    if (message.target.chatType === 'thread') places.join(channel);
-    return id;
+    const post = (): Promise<string> => posts.write(message, { part, index, forum: channel }, signal, postMessage);
+    if (isForumType(places.known(channel)?.type)) return post();
+    try {
+      const id = await postMessage(message, part, { channel, index }, signal);
+      places.join(channel);
+      return id;
+    } catch (error) {
+      // A forum takes posts and no messages; which channels are forums is not known before they were heard of.
+      if (!(error instanceof PlatformError) || error.code !== 'unsupported' || !isForumType((await places.find(channel, signal))?.type)) throw error;
+      return post();
+    }
   };
 
   return async (message: OutboundMessage, signal: AbortSignal): Promise<SendReceipt> => {

@@ -27,8 +27,8 @@ export const newThreads = (api: DiscordApi, places: Places, log: Logger): Thread
   };
   return {
     async open(chat, wanted, signal) {
-      if (chat.chatType === 'dm') return undefined;
       const place = await places.find(channelOf(chat), signal);
+      if (place?.type === channelTypes.dm) return undefined;
       const above = isThreadType(place?.type) ? place?.parentId : channelOf(chat);
       if (above === undefined) return undefined;
       const type = isThreadType(place?.type) ? (await places.find(above, signal))?.type : place?.type;

@@ -8,7 +8,7 @@ interface HtmlRequest {
   readonly whole: boolean;
 }
 
-const noise = 'title, head, script, style, noscript, template, svg, iframe, object, embed, form, button, input, select, textarea, [hidden]';
+const noise = 'title, head, script, style, noscript, template, svg, iframe, object, embed, form, button, input, select, textarea, [hidden], [style*="display:none"], [style*="display: none"]';
 
 /** How mail clients wrap what was written before, and signatures. */
 const history = '.gmail_quote, .gmail_quote_container, .gmail_extra, .yahoo_quoted, .moz-cite-prefix, blockquote[type="cite"], #divRplyFwdMsg, #appendonsend, .protonmail_quote, .tutanota_quote, [name="quoted-content"]';

@@ -13,6 +13,7 @@ describe('the words of a mail', () => {
       'From: Hermes <h@x.org>\nSent: Monday, January 1\nTo: Bob\nSubject: The plan\n\nold',
       'Von: Hermes <h@x.org>\nGesendet: Montag\nAn: Bob\nBetreff: Der Plan\n\nalt',
       '________________________________\nFrom: Hermes\nold',
+      'On Monday, January 1, 2026, 10:00, Hermes <h@x.org> wrote:\n\nold words without marks',
       '> old\n> older',
     ];
     for (const history of histories) assert.equal(ownWords(`Yes.\n\nBob\n\n${history}\n`), 'Yes.\n\nBob', history);
@@ -35,7 +36,7 @@ describe('the words of a mail', () => {
   });
 
   it('keep what only looks like a mark', () => {
-    for (const text of ['He wrote: hello', 'From: here to there', 'a\n--\n' + 'line\n'.repeat(20).trim(), 'On the other hand, it works.', 'x > y']) assert.equal(ownWords(text), text);
+    for (const text of ['He wrote: hello', 'From: here to there', 'a\n--\n' + 'line\n'.repeat(20).trim(), 'On the other hand, it works.', 'x > y', 'My boss wrote:\n\nDear Bob, no.\n\nWhat now?', 'Find a train.\nFrom: Berlin\nTo: Rome\nDate: Friday', `Sign here:\n${'_'.repeat(30)}\nBob`]) assert.equal(ownWords(text), text);
   });
 
   it('are found in linear time, whatever the mail is', () => {

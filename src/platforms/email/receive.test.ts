@@ -220,7 +220,7 @@ describe('a connection that is not what it seems', () => {
     let alive = 0;
     const inbox = Object.assign(newInbox(), { alive: () => void (alive += 1) });
     await box.receive(inbox);
-    await eventually(() => alive >= 3, 'it shows signs of life');
+    await eventually(() => alive >= 4, 'it shows signs of life');
     assert.ok(box.provider.log.filter((name) => name === 'NOOP').length >= 2);
     assert.ok(!box.lines.some((line) => line.includes('deaf')));
   });

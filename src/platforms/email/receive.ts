@@ -16,6 +16,7 @@ export interface FolderReceiving extends Receiving {
 
 const advance = async ({ inbox, folder }: FolderReceiving, place: Place): Promise<Place> => {
   await inbox.cursor.write(cursorName(folder), writePlace(place));
+  inbox.alive();
   return place;
 };
 

@@ -49,6 +49,12 @@ describe('proof of the sender', () => {
     assert.equal(prove([results('mx.me; dkim=pass header.i=@example.org')]).verified, true);
   });
 
+  it('believes the login of somebody on the same server, for their own address only', () => {
+    assert.deepEqual(prove([results('mx.me; auth=pass smtp.auth=a@example.org')]), { verified: true, by: 'auth at mx.me' });
+    assert.equal(prove([results('mx.me; auth=pass smtp.auth=b@example.org')]).verified, false);
+    assert.equal(prove([results('mx.me; auth=fail smtp.auth=a@example.org')]).verified, false);
+  });
+
   it('lets a domain speak for what lies below it, and never the other way round', () => {
     assert.equal(prove([results('mx.me; dkim=pass header.d=example.org')], ['mx.me'], 'a@mail.example.org').verified, true);
     assert.equal(prove([results('mx.me; dkim=pass header.d=evil.example.org')]).verified, false);

@@ -55,8 +55,9 @@ const envelope = ({ properties }: Finding): string => {
   return domainOf(sender) || sender;
 };
 
-/** DMARC decides where there is a word of it; otherwise a signature or an envelope of the author's own domain does. */
-const judge = (findings: readonly Finding[], author: string): Proof => {
+/** DMARC decides where there is a word of it; otherwise a signature or an envelope of the author's own domain does, or the login of a neighbour on the same server. */
+const judge = (findings: readonly Finding[], from: string): Proof => {
+  const author = domainOf(from);
   const passed = (method: string): readonly Finding[] => findings.filter((finding) => finding.method === method && finding.result === 'pass');
   const dmarc = findings.filter(({ method }) => method === 'dmarc');
   if (dmarc.some(({ result }) => result === 'fail')) return { verified: false, why: 'dmarc=fail' };
@@ -64,6 +65,7 @@ const judge = (findings: readonly Finding[], author: string): Proof => {
   if (aligned !== undefined) return { verified: true, by: 'dmarc' };
   if (author !== '' && passed('dkim').some((finding) => speaksFor(signer(finding), author))) return { verified: true, by: 'dkim' };
   if (author !== '' && passed('spf').some((finding) => speaksFor(envelope(finding), author))) return { verified: true, by: 'spf' };
+  if (passed('auth').some(({ properties }) => properties.get('smtp.auth') === from.toLowerCase())) return { verified: true, by: 'auth' };
   const told = findings.map(({ method, result }) => `${method}=${result}`).join(', ');
   return { verified: false, why: `nothing that passed speaks for ${author || 'the sender'} (${told || 'no results'})` };
 };
@@ -84,6 +86,6 @@ export const proveSender = (mail: { readonly headers: readonly Header[]; readonl
   const { server, findings } = readResults(header.value);
   const firstHop = mail.headers.findIndex(({ key }) => key === 'received');
   if (trusted.length === 0 && firstHop !== -1 && firstHop < at) return { verified: false, why: `Authentication-Results of ${server} could be the sender's own; add it to authserv_ids if that is your mail server` };
-  const proof = judge(findings, domainOf(mail.from));
+  const proof = judge(findings, mail.from);
   return proof.verified ? { verified: true, by: `${proof.by} at ${server}` } : { verified: false, why: `${proof.why} at ${server}` };
 };

@@ -110,7 +110,7 @@ export const newApi = (http: Http) => {
     typing: async (roomId: string, userId: string, state: { typing: boolean; timeout?: number }, signal: AbortSignal): Promise<void> =>
       void (await put({ what: 'typing' }, path`/_matrix/client/v3/rooms/${roomId}/typing/${userId}`, state, signal)),
     receipt: async (roomId: string, eventId: string, signal: AbortSignal): Promise<void> =>
-      void (await post({ what: 'receipt', missing: 'message' }, path`/_matrix/client/v3/rooms/${roomId}/receipt/m.read/${eventId}`, { thread_id: 'main' }, signal)),
+      void (await post({ what: 'receipt', missing: 'message' }, path`/_matrix/client/v3/rooms/${roomId}/receipt/m.read/${eventId}`, {}, signal)),
     async ownReactions(roomId: string, eventId: string, userId: string, signal: AbortSignal): Promise<readonly { readonly id: string; readonly emoji: string }[]> {
       const answer = await get({ what: 'relations', missing: 'message' }, path`/_matrix/client/v1/rooms/${roomId}/relations/${eventId}/m.annotation/m.reaction`, signal, { limit: '100' });
       const chunk = Array.isArray(answer['chunk']) ? answer['chunk'] : [];

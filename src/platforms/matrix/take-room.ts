@@ -60,11 +60,14 @@ export const isDirect = async ({ api, rooms }: Receiving, roomId: string, facts:
 };
 
 /** An event as it can be read; undefined when its key is missing, and it is kept until that comes. */
-const readable = async ({ crypto }: Receiving, roomId: string, event: RoomEvent): Promise<RoomEvent | undefined> => {
+const readable = async ({ crypto, me }: Receiving, roomId: string, event: RoomEvent): Promise<RoomEvent | undefined> => {
   if (event.type !== 'm.room.encrypted' || event.isRedacted || crypto === undefined) return event;
   const read = await crypto.decrypt(roomId, event);
-  if (read === undefined) await crypto.undecrypted.keep(roomId, event);
-  return read;
+  if (read !== undefined) return read;
+  // What another device of ours has written is skipped either way.
+  if (event.sender === me.userId) return event;
+  await crypto.undecrypted.keep(roomId, event);
+  return undefined;
 };
 
 interface Place {

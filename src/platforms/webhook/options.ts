@@ -55,6 +55,7 @@ const hmac = z.object({
   algorithm: z.enum(['sha256', 'sha1', 'sha512']).describe('The hash').default('sha256'),
   encoding: z.enum(['hex', 'base64']).describe('How the signature is written').default('hex'),
   prefix: z.string().describe('What stands before the signature, such as `sha256=`').default(''),
+  format: z.enum(['plain', 't,v1']).describe('`t,v1` for a header like Stripe’s, `t=<time>,v1=<signature>`: then `<time>.<body>` is signed with SHA-256 in hex, and nothing else here counts').default('plain'),
   timestamp_header: headerName.describe('The header with the time of the call in seconds; what is signed is then `<time>.<body>`, and old calls are refused').optional(),
 });
 

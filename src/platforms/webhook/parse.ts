@@ -122,6 +122,7 @@ export const eventFrom = (call: Call, facts: { readonly account: string; readonl
     messageId: facts.delivery,
     addressed: true,
     mentioned: false,
+    awaitsAnswer: true,
     ...(Object.keys(arranged).length > 0 && { arranged }),
     sentAtMs: facts.nowMs,
   };

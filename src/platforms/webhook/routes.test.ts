@@ -79,6 +79,7 @@ test('a call becomes an event of its own conversation', async () => {
     messageId: 'one',
     addressed: true,
     mentioned: false,
+    awaitsAnswer: true,
     arranged: { agent: 'ops', skills: ['review'], deliver: 'telegram:7' },
     sentAtMs: door.clock.now(),
   });
@@ -197,6 +198,11 @@ test('what is remembered of calls is forgotten in the end', async () => {
   await memory.keep('r', ['new'], 5000);
   await memory.forget(3000);
   assert.deepEqual([await memory.knows('r', ['old']), await memory.knows('r', ['new']), await memory.knows('other', ['new'])], [false, true, false]);
+  const small = newCallMemory(data, 1);
+  for (let n = 0; n < 100; n += 1) await small.keep('r', [`call ${n}`], 10_000 + n);
+  await small.forget(0);
+  assert.equal((await data.list('seen:')).length, 16);
+  assert.ok(await small.knows('r', ['call 99']));
 });
 
 test('the same body is something new where the route says so, or the payload has an id of its own', async () => {

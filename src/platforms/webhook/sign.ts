@@ -19,8 +19,11 @@ const standard = (prefix: 'webhook' | 'svix', { secret, id, body }: Signing, sec
   [`${prefix}-signature`]: `v1,${createHmac('sha256', standardKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64')}`,
 });
 
+const timed = (secret: string, body: string, seconds: string): string => `t=${seconds},v1=${hex(secret, `${seconds}.${body}`)}`;
+
 const custom = ({ hmac: how, secret, body }: Signing, seconds: string): Readonly<Record<string, string>> => {
   if (how === undefined) throw new Error('the route does not say how calls are signed');
+  if (how.format === 't,v1') return { [how.header.toLowerCase()]: timed(secret, body, seconds) };
   const signed = how.timestamp_header === undefined ? body : `${seconds}.${body}`;
   const signature = how.prefix + createHmac(how.algorithm, secret).update(signed).digest(how.encoding);
   return { [how.header.toLowerCase()]: signature, ...(how.timestamp_header !== undefined && { [how.timestamp_header.toLowerCase()]: seconds }) };
@@ -41,7 +44,7 @@ export const signCall = (signing: Signing): Readonly<Record<string, string>> => 
     case 'gitlab':
       return { 'x-gitlab-token': secret, 'idempotency-key': id };
     case 'stripe':
-      return { 'stripe-signature': `t=${seconds},v1=${hex(secret, `${seconds}.${body}`)}` };
+      return { 'stripe-signature': timed(secret, body, seconds) };
     case 'slack':
       return { 'x-slack-request-timestamp': seconds, 'x-slack-signature': `v0=${hex(secret, `v0:${seconds}:${body}`)}` };
     case 'v2':

@@ -97,7 +97,7 @@ describe('official libraries', () => {
   });
 });
 
-const hmac: HmacOptions = { header: 'X-Own-Signature', algorithm: 'sha512', encoding: 'base64', prefix: 'own=', timestamp_header: 'X-Own-Time' };
+const hmac: HmacOptions = { header: 'X-Own-Signature', format: 'plain', algorithm: 'sha512', encoding: 'base64', prefix: 'own=', timestamp_header: 'X-Own-Time' };
 
 for (const scheme of schemes) {
   test(`${scheme}: a call is let in with the secret, and not with another one, another body or another time`, () => {
@@ -123,6 +123,15 @@ test('a signature of one’s own kind has the hash, the encoding, the prefix and
   const { timestamp_header: _time, ...untimed } = hmac;
   const bare = `own=${createHmac('sha512', secret).update(body).digest('base64')}`;
   assert.deepEqual(verify({ ...given, hmac: untimed, headers: { 'X-Own-Signature': bare } }), { ok: true, scheme: 'hmac', proof: { type: 'body' } });
+});
+
+test('others sign as Stripe does, under a name of their own', () => {
+  const { webhooks } = new Stripe('sk_test_of_nobody');
+  const given = { body, secret, scheme: 'hmac' as const, hmac: { ...hmac, header: 'Calendly-Webhook-Signature', format: 't,v1' as const } };
+  const signature = webhooks.generateTestHeaderString({ payload: body, secret });
+  assert.ok(verify({ ...given, headers: { 'Calendly-Webhook-Signature': signature } }).ok);
+  assert.ok(!verify({ ...given, body: `${body} `, headers: { 'Calendly-Webhook-Signature': signature } }).ok);
+  assert.ok(verify({ ...given, headers: signCall({ ...given, id, nowMs: Date.now() }) }).ok);
 });
 
 test('a token in the header is taken only where the route says so', () => {

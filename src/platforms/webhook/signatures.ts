@@ -71,17 +71,19 @@ const standard =
     return matches.includes(true) ? { type: 'id', id } : wrong;
   };
 
-/** https://docs.stripe.com/webhooks#verify-manually */
-const stripe: Check = (call, expected) => {
-  const parts = (call.header('stripe-signature') ?? '').split(',').map((part) => part.trim().split('=', 2));
-  const valueOf = (name: string): readonly string[] => parts.flatMap(([key, value]) => (key === name && value !== undefined ? [value] : []));
-  const [written] = valueOf('t');
-  const seconds = timely(written, expected);
-  if (typeof seconds === 'string') return seconds;
-  const ours = mac(expected.secret, `${written ?? ''}.`, call.body).toString('hex');
-  const matches = valueOf('v1').map((signature) => isSame(signature, ours));
-  return matches.includes(true) ? { type: 'time', seconds } : wrong;
-};
+/** `t=<time>,v1=<signature>`, where several signatures may be given: https://docs.stripe.com/webhooks#verify-manually */
+const timedHeader =
+  (header: string): Check =>
+  (call, expected) => {
+    const parts = (call.header(header) ?? '').split(',').map((part) => part.trim().split('=', 2));
+    const valuesOf = (name: string): readonly string[] => parts.flatMap(([key, value]) => (key === name && value !== undefined ? [value] : []));
+    const [written] = valuesOf('t');
+    const seconds = timely(written, expected);
+    if (typeof seconds === 'string') return seconds;
+    const ours = mac(expected.secret, `${written ?? ''}.`, call.body).toString('hex');
+    const matches = valuesOf('v1').map((signature) => isSame(signature, ours));
+    return matches.includes(true) ? { type: 'time', seconds } : wrong;
+  };
 
 /** https://docs.slack.dev/authentication/verifying-requests-from-slack */
 const slack: Check = (call, expected) => {
@@ -114,6 +116,7 @@ const bearer: Check = (call, { secret }) => (isSame(bearerToken(call.header('aut
 const custom: Check = (call, expected) => {
   const { hmac: how, secret } = expected;
   if (how === undefined) return 'the route does not say how calls are signed';
+  if (how.format === 't,v1') return timedHeader(how.header.toLowerCase())(call, expected);
   const written = how.timestamp_header === undefined ? undefined : call.header(how.timestamp_header.toLowerCase());
   const seconds = how.timestamp_header === undefined ? undefined : timely(written, expected);
   if (typeof seconds === 'string') return seconds;
@@ -124,7 +127,7 @@ const custom: Check = (call, expected) => {
   return seconds === undefined ? { type: 'body' } : { type: 'time', seconds };
 };
 
-const checks: Readonly<Record<Exclude<Scheme, 'auto'>, Check>> = { github, gitlab, standard: standard('webhook'), svix: standard('svix'), stripe, slack, v1, v2, hmac: custom, bearer };
+const checks: Readonly<Record<Exclude<Scheme, 'auto'>, Check>> = { github, gitlab, standard: standard('webhook'), svix: standard('svix'), stripe: timedHeader('stripe-signature'), slack, v1, v2, hmac: custom, bearer };
 
 /** Headers that only one scheme has, the strongest scheme first. Whoever sends one of them is held to it: there is no falling back to another. */
 const tells: readonly (readonly [Exclude<Scheme, 'auto'>, readonly string[]])[] = [

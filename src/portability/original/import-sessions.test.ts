@@ -43,6 +43,7 @@ eachStore((_engine, open) => {
     assert.deepEqual(rows[4]?.message, { role: 'tool', content: 'noon', toolCallId: 'call_1', toolName: 'terminal' });
     const place = await store.read((db) => boundSession(db, 'agent:main:telegram:dm:7'));
     assert.deepEqual([place?.sessionId, place?.target], ['20260501_080000_aaaaaaaa', { account: 'telegram', chatId: '7', chatType: 'dm' }]);
+    assert.equal(await store.read((db) => boundSession(db, 'agent:main:telegram:dm:9')), undefined, 'what had ended is not gone on with');
     const before = await store.read((db) => findSession(db, '20260401_080000_bbbbbbbb'));
     assert.deepEqual([before?.endReason, before?.endedAtMs], ['new', (startedAt - 50) * 1000]);
     const group = await store.read((db) => findSession(db, '20260502_080000_cccccccc'));
@@ -52,7 +53,7 @@ eachStore((_engine, open) => {
     assert.deepEqual((await searchMessages(store, { text: 'noon', limit: 5 })).map((hit) => hit.snippet.includes('noon')), [true]);
     assert.deepEqual((await searchMessages(store, { text: 'old question', limit: 5 })).length, 1, 'what was summarised is found');
     assert.deepEqual((await searchMessages(store, { text: 'mistake', limit: 5 })).length, 0, 'what was taken back is not');
-    assert.deepEqual(report.lines.map(({ fate, what }) => `${fate}: ${what}`), ['taken: 4 conversations with 9 messages; 2 of them go on where they were', 'left: 1 rows that are no messages']);
+    assert.deepEqual(report.lines.map(({ fate, what }) => `${fate}: ${what}`), ['taken: 5 conversations with 10 messages; 2 of them go on where they were', 'left: 1 rows that are no messages']);
   });
 
   test('a second run takes nothing twice, and what is here is not touched', async () => {
@@ -67,7 +68,7 @@ eachStore((_engine, open) => {
     assert.match(first.lines.find(({ fate }) => fate === 'changed')?.what ?? '', /is called "Trip #2"/);
     const second = newImportReport();
     await importSessions(folder, { attempt: (work) => store.write(work), report: second });
-    assert.deepEqual(second.lines, [{ area: 'sessions', fate: 'known', what: '4 conversations' }]);
+    assert.deepEqual(second.lines, [{ area: 'sessions', fate: 'known', what: '5 conversations' }]);
     assert.equal((await store.read((db) => findSession(db, 'mine')))?.title, 'Trip');
   });
 
@@ -76,7 +77,7 @@ eachStore((_engine, open) => {
     const { store } = await open();
     const report = newImportReport();
     await importSessions(folder, { attempt: (work) => tryOut(store, work), report });
-    assert.match(report.lines[0]?.what ?? '', /4 conversations with 9 messages/);
+    assert.match(report.lines[0]?.what ?? '', /5 conversations with 10 messages/);
     assert.equal(await store.read((db) => findSession(db, '20260501_080000_aaaaaaaa')), undefined);
   });
 

@@ -43,6 +43,8 @@ const fillLate = (db: DatabaseSync): void => {
   say('20260401_080000_bbbbbbbb', { role: 'user', content: JSON.stringify([{ type: 'text', text: 'look at this' }, { type: 'image_url', image_url: {} }]) });
   session({ id: '20260502_080000_cccccccc', started_at: startedAt + 10, user_id: '8', chat_id: '-100', chat_type: 'group', session_key: 'agent:coder:telegram:group:-100:8' });
   say('20260502_080000_cccccccc', { role: 'user', content: 'hello group' });
+  session({ id: '20260502_090000_ffffffff', started_at: startedAt + 15, ended_at: startedAt + 16, end_reason: 'idle', user_id: '9', chat_id: '9', session_key: 'agent:main:telegram:dm:9' });
+  say('20260502_090000_ffffffff', { role: 'user', content: 'and over' });
   insert(db, 'sessions', { id: '20260503_080000_dddddd', source: 'cli', started_at: startedAt + 20 });
   say('20260503_080000_dddddd', { role: 'user', content: 'typed in a terminal' });
 };

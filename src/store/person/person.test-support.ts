@@ -77,7 +77,9 @@ export const fillWithPeople = (store: Store): Promise<void> =>
       await addDirect(tx, who);
       await addNames(tx, who);
     }
+    // Long ago: the inbox has forgotten it.
+    await appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: '[planted name] planted in spring', speaker: `${planted.account}:${planted.userId}` });
     // From before rows knew their speaker: only the inbox does.
-    const old = await appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: '[planted name] planted long ago' });
+    const old = await appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: '[planted name] planted just now' });
     await arrive(tx, eventOf(planted, 'planted-3', { id: 'group', type: 'group' }), 'shared', old);
   });

@@ -96,7 +96,8 @@ const idOf = (c: Context<HttpEnv>): string => {
   return id;
 };
 
-const listQuery = z.object({ include_disabled: z.enum(['0', '1', 'true', 'false']).default('0') });
+/** What may stand behind `GET /api/jobs`. */
+export const jobListQuery = z.object({ include_disabled: z.enum(['0', '1', 'true', 'false']).default('0') });
 
 const wireJob = (job: JobSummary) => ({ ...job, enabled: job.state === 'scheduled' });
 
@@ -131,7 +132,7 @@ export const jobRoutes = (deps: { gate(): ApiGate }): readonly ApiRoute[] => {
       path: '/api/jobs',
       scope: 'jobs',
       async handle(c, caller) {
-        const { include_disabled: all } = checked(listQuery, c.req.query());
+        const { include_disabled: all } = checked(jobListQuery, c.req.query());
         const listed = await jobs().list(callerOf(caller), { completed: all === '1' || all === 'true' });
         return c.json({ jobs: listed.map(wireJob).filter(({ enabled }) => enabled || all === '1' || all === 'true') });
       },

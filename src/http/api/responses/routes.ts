@@ -93,9 +93,10 @@ const createResponse = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: 
   }
 };
 
-const pageQuery = z.object({ limit: z.coerce.number().int().min(1).max(100).default(20), order: z.enum(['asc', 'desc']).default('desc'), after: z.string().optional() });
+/** What may stand behind `GET /v1/responses/{id}/input_items`. */
+export const inputItemsQuery = z.object({ limit: z.coerce.number().int().min(1).max(100).default(20), order: z.enum(['asc', 'desc']).default('desc'), after: z.string().optional() });
 
-const pageOf = (items: readonly Json[], query: z.output<typeof pageQuery>): Json => {
+const pageOf = (items: readonly Json[], query: z.output<typeof inputItemsQuery>): Json => {
   const ordered = query.order === 'asc' ? items : items.toReversed();
   const begin = query.after === undefined ? 0 : ordered.findIndex((item) => item['id'] === query.after) + 1;
   const data = ordered.slice(begin, begin + query.limit);
@@ -145,7 +146,7 @@ export const responseRoutes = (deps: ResponsesDeps): readonly ApiRoute[] => [
     scope: 'chat',
     async handle(c, caller) {
       const { request } = await storedResponse(deps.gate(), caller, idOf(c));
-      return c.json(pageOf(request.wire.head.input, checked(pageQuery, c.req.query())));
+      return c.json(pageOf(request.wire.head.input, checked(inputItemsQuery, c.req.query())));
     },
   },
 ];

@@ -69,7 +69,12 @@ export class SocketTurns {
     const { first, all } = await peek(this.#remembering({ head, steps }, request), clock);
     if (first?.done === true && first.value instanceof ApiError) throw first.value;
     const shown = { ...head, echo: { ...head.echo, previous_response_id: echoed } };
-    for await (const { data } of responseEvents(shown, all, () => Math.floor(clock.now() / 1000))) yield { ...data };
+    let left = 0;
+    for await (const { event, data } of responseEvents(shown, all, () => Math.floor(clock.now() / 1000))) {
+      // On a connection that goes on, an error is what takes the place of a response; one that has begun ends by itself.
+      if (event === 'error') left += 1;
+      else yield { ...data, sequence_number: data.sequence_number - left };
+    }
   }
 
   /** What is stored can be continued from there; of anything else this is the only trace. */

@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
+import { z } from 'zod';
 import type { FoundRun } from '../../../gateway/api/api-runs.ts';
 import type { HttpEnv } from '../../client.ts';
 import { ApiError } from '../api-error.ts';
 import type { Caller } from '../callers.ts';
 import { eventStream } from '../event-stream.ts';
 import type { Frame } from '../event-stream.ts';
-import { readBody } from '../read-body.ts';
+import { checked, readBody } from '../read-body.ts';
 import type { ResponsesDeps } from '../responses/ask.ts';
 import type { ApiRoute } from '../route.ts';
 import { approvalRequest, steerRequest } from './request.ts';
@@ -24,9 +25,12 @@ const findRun = async (deps: ResponsesDeps, caller: Caller, id: string): Promise
 
 const idOf = (c: Context<HttpEnv>): string => c.req.param('id') ?? '';
 
+/** What may stand behind `GET /v1/runs/{id}/events`, for readers that cannot set headers. */
+export const runEventsQuery = z.object({ after: z.string().optional() });
+
 /** The event behind which a reader goes on; the beginning for one that names none. */
 const afterOf = (c: Context<HttpEnv>): number => {
-  const written = c.req.header('last-event-id')?.trim() || (c.req.query('after') ?? '0');
+  const written = c.req.header('last-event-id')?.trim() || (checked(runEventsQuery, c.req.query()).after ?? '0');
   const seq = /^\d{1,15}$/.test(written) ? Number(written) : Number.NaN;
   if (Number.isNaN(seq)) throw new ApiError(400, 'Last-Event-ID takes the id of an event of this run.', { code: 'invalid_header', param: 'Last-Event-ID' });
   return seq;

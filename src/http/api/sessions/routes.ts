@@ -18,10 +18,12 @@ const chosenId = z.string().refine((id) => /^api_[A-Za-z0-9_-]{1,60}$/.test(id),
 const title = z.string().max(1000);
 
 const createRequest = z.looseObject({ id: chosenId.nullish(), session_id: chosenId.nullish(), model: z.string().min(1).nullish(), system_prompt: z.string().max(65_536).nullish(), title: title.nullish() });
-const changeRequest = z.record(z.string(), z.unknown()).pipe(z.looseObject({ title: title.min(1).optional(), end_reason: z.literal('closed').optional() }));
+const changeRequest = z.looseObject({ title: title.min(1).optional(), end_reason: z.literal('closed').optional() });
 const forkRequest = z.looseObject({ id: chosenId.nullish(), title: title.nullish() });
-const listQuery = z.object({ limit: z.coerce.number().int().min(1).max(200).default(50), offset: z.coerce.number().int().min(0).default(0) });
-const messagesQuery = z.object({ limit: z.coerce.number().int().min(1).max(1000).default(200), after: z.coerce.number().int().min(0).default(0) });
+/** What may stand behind `GET /api/sessions`. */
+export const sessionListQuery = z.object({ limit: z.coerce.number().int().min(1).max(200).default(50), offset: z.coerce.number().int().min(0).default(0) });
+/** What may stand behind `GET /api/sessions/{id}/messages`. */
+export const sessionMessagesQuery = z.object({ limit: z.coerce.number().int().min(1).max(1000).default(200), after: z.coerce.number().int().min(0).default(0) });
 
 export const sessionRequests = { createRequest, changeRequest, forkRequest };
 
@@ -55,13 +57,13 @@ const change = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller):
 };
 
 const list = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Response> => {
-  const page = checked(listQuery, c.req.query());
+  const page = checked(sessionListQuery, c.req.query());
   const { sessions, more } = await deps.gate().sessions.list(caller.id, page);
   return c.json({ object: 'list', data: sessions.map(wireSession), ...page, has_more: more });
 };
 
 const messages = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Response> => {
-  const { limit, after } = checked(messagesQuery, c.req.query());
+  const { limit, after } = checked(sessionMessagesQuery, c.req.query());
   const found = await deps.gate().sessions.messages(caller.id, idOf(c), { afterId: after, limit: limit + 1 });
   if (found === undefined) throw refusals.not_found();
   return c.json({ object: 'list', session_id: idOf(c), data: found.slice(0, limit).map(wireMessage), has_more: found.length > limit });

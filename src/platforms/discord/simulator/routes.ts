@@ -168,5 +168,16 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: /^\/channels\/(\d+)\/messages\/(\d+)\/threads$/, run: (call) => startThread(call, messageAt(call).message) },
   { method: 'POST', path: /^\/interactions\/(\d+)\/([^/]+)\/callback$/, open: true, run: callBack },
   { method: 'PATCH', path: /^\/webhooks\/(\d+)\/([^/]+)\/messages\/@original$/, what: 'send', open: true, run: editOriginal },
+  {
+    method: 'DELETE',
+    path: /^\/webhooks\/(\d+)\/([^/]+)\/messages\/@original$/,
+    open: true,
+    run(call) {
+      const interaction = interactionAt(call);
+      if (interaction?.original === undefined) throw new Refusal(404, 10008, 'Unknown Message');
+      call.world.channel(interaction.channelId).messages.delete(interaction.original.id);
+      interaction.original = undefined;
+    },
+  },
   { method: 'POST', path: /^\/users\/@me\/channels$/, run: ({ world, body }) => printChannel(world, [...world.channels.values()].find((channel) => channel.type === channelTypes.dm && channel.recipient === body.fields['recipient_id']) ?? world.channel('')) },
 ];

@@ -71,7 +71,7 @@ export interface OpenInteraction {
   /** What was answered first, and later. */
   answered?: number;
   text?: string | undefined;
-  original?: StoredMessage;
+  original?: StoredMessage | undefined;
 }
 
 export const ids = { bot: '1000000000000000001', guild: '1000000000000000002', text: '1000000000000000010', announcements: '1000000000000000011', forum: '1000000000000000012', thread: '1000000000000000013', dm: '1000000000000000020', person: '1000000000000000030', botRole: '1000000000000000040' } as const;

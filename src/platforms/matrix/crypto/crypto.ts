@@ -83,7 +83,7 @@ const opened = (sealed: RoomEvent, inside: string): RoomEvent | undefined => {
 export const newCrypto = (parts: CryptoParts): Crypto => {
   const { api, data, options, userId, log, clock } = parts;
   const machine = newMachine(parts);
-  const calling: Calling = { api, machine, post: parts.post };
+  const calling: Calling = { api, machine, log, post: parts.post };
   const audiences = newAudiences(api);
   const undecrypted = newUndecrypted({ data, clock, log });
   const verification = newVerification({ calling, board: newCheckBoard(data, () => clock.now()), clock, log });

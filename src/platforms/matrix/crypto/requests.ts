@@ -1,4 +1,6 @@
+import type { Logger } from '../../../lib/logger.ts';
 import type { MatrixApi, SendEvent } from '../api.ts';
+import { MatrixError } from '../errors.ts';
 import { path } from '../http.ts';
 import type { Json } from '../wire.ts';
 import type { Library, Machine, Work } from './machine.ts';
@@ -48,6 +50,7 @@ export const readRequest = (library: typeof Library, request: AnyRequest): KeyRe
 export interface Calling {
   readonly api: MatrixApi;
   readonly machine: Machine;
+  readonly log: Logger;
   post(event: SendEvent, signal: AbortSignal): Promise<string>;
 }
 
@@ -88,11 +91,23 @@ export const wantedCalls = (machine: Machine): Promise<readonly KeyRequest[]> =>
 
 const mostRounds = 10;
 
-/** Calls that were made may ask for more: the answer to a query, a claim. */
+/** Refusals that are no reason to end the connection: it would be refused again, and people could not write either. */
+const isFinal = (error: unknown): boolean => error instanceof MatrixError && ['rejected', 'forbidden', 'unsupported', 'chat_gone', 'not_found'].includes(error.code);
+
+/** Calls that were made may ask for more: the answer to a query, a claim. What the homeserver refuses is asked again with the next answer of the stream. */
 export const settleCalls = async (calling: Calling, signal: AbortSignal): Promise<void> => {
+  const refused = new Set<string>();
   for (let round = 0; round < mostRounds; round += 1) {
-    const requests = await wantedCalls(calling.machine);
+    const requests = (await wantedCalls(calling.machine)).filter(({ id }) => !refused.has(id));
     if (requests.length === 0) return;
-    await makeCalls(calling, requests, signal);
+    for (const request of requests) {
+      try {
+        await makeCalls(calling, [request], signal);
+      } catch (error) {
+        if (!isFinal(error)) throw error;
+        refused.add(request.id);
+        calling.log.warn({ err: error, call: request.kind }, 'matrix.keys_refused');
+      }
+    }
   }
 };

@@ -1,6 +1,6 @@
 import { record } from '../wire.ts';
 import type { Json } from '../wire.ts';
-import { advance, stateName } from './world.ts';
+import { advance } from './world.ts';
 import type { Device, User, World } from './world.ts';
 
 /** `/keys/upload`: a device publishes who it is, and keys with which others can write to it first. */
@@ -107,5 +107,3 @@ export const sendToDevice = (world: World, sender: string, type: string, body: J
   advance(world);
   return {};
 };
-
-export const isEncrypted = (world: World, roomId: string): boolean => world.rooms.get(roomId)?.state.has(stateName('m.room.encryption', '')) === true;

@@ -1,0 +1,66 @@
+import { userInfo } from 'node:os';
+import { Command, InvalidArgumentError } from 'commander';
+import { resolveHome } from '../config/home.ts';
+import { readActs, recordAct } from '../lib/audit-log.ts';
+import { json, table } from './environment.ts';
+import type { Terminal } from './environment.ts';
+
+/** Commands that change who may do what, or what the gateway is; and how many of their arguments may be written down. */
+const audited: Readonly<Record<string, number>> = {
+  'access allow': 2,
+  'access deny': 2,
+  'agent add': 1,
+  'agent remove': 1,
+  'api keys create': 1,
+  'api keys revoke': 1,
+  'api keys rotate': 1,
+  backup: 1,
+  'config migrate': 0,
+  'config set': 1,
+  erase: 0,
+  export: 0,
+  'gateway install': 0,
+  'gateway uninstall': 0,
+  'import hermes': 1,
+  'import openclaw': 1,
+  login: 0,
+  'pairing approve': 1,
+  'pairing clear-pending': 0,
+  'pairing revoke': 2,
+  restore: 1,
+  setup: 0,
+  'webhook add': 1,
+  'webhook remove': 1,
+};
+
+const pathOf = (command: Command): string => {
+  const above = command.parent;
+  return above === null || above.parent === null ? command.name() : `${pathOf(above)} ${command.name()}`;
+};
+
+/** Writes down a command that has been carried out, if it is one that matters. */
+export const auditCommand = (terminal: Terminal, command: Command): void => {
+  const act = pathOf(command);
+  const words = audited[act];
+  if (words === undefined) return;
+  const subject = command.args.slice(0, words).join(' ');
+  recordAct(resolveHome(terminal.env), { by: `${userInfo().username} at the command line`, act, ...(subject !== '' && { subject }) }, Date.now());
+};
+
+const count = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number above 0');
+  return value;
+};
+
+export const auditLogCommand = (terminal: Terminal): Command =>
+  new Command('audit')
+    .description('Show who changed what: access, keys, settings, restarts, backups')
+    .option('-n, --lines <count>', 'how many of the newest', count, 50)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  hermes audit\n  hermes audit -n 500 --json')
+    .action((options: { readonly lines: number; readonly json?: true }) => {
+      const acts = readActs(resolveHome(terminal.env)).slice(-options.lines);
+      if (options.json === true) return terminal.write(json(acts));
+      return terminal.write(acts.length === 0 ? 'Nothing has been changed yet.\n' : `${table(acts.map(({ at, by, act, subject }) => [at.slice(0, 19).replace('T', ' '), by, act, subject ?? '']))}\n`);
+    });

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readActs, recordAct } from './audit-log.ts';
+
+test('acts are added in order, for the owner alone, and a line that was cut off hides nothing', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'hermes-audit-'));
+  try {
+    assert.deepEqual(readActs(home), []);
+    recordAct(home, { by: 'ada', act: 'access allow', subject: 'telegram 7' }, 0);
+    const path = join(home, 'logs', 'audit.log');
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    await appendFile(path, '{"at":"19\n');
+    recordAct(home, { by: 'telegram:7', act: '/restart' }, 1000);
+    assert.deepEqual(readActs(home), [
+      { at: '1970-01-01T00:00:00.000Z', by: 'ada', act: 'access allow', subject: 'telegram 7' },
+      { at: '1970-01-01T00:00:01.000Z', by: 'telegram:7', act: '/restart' },
+    ]);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+});

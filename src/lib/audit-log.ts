@@ -1,0 +1,40 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Something that changed who may do what, or what the gateway is. */
+export interface AuditedAct {
+  /** Who did it, in words: a person of an account, a user of this machine. */
+  readonly by: string;
+  readonly act: string;
+  /** What it was done to; never a credential. */
+  readonly subject?: string;
+}
+
+export interface AuditEntry extends AuditedAct {
+  readonly at: string;
+}
+
+const fileOf = (home: string): string => join(home, 'logs', 'audit.log');
+
+/** Adds an act to the log of administrative acts, which is only ever added to. Durable before it returns: it is rare, and has to be there afterwards. */
+export const recordAct = (home: string, act: AuditedAct, nowMs: number): void => {
+  const path = fileOf(home);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const entry: AuditEntry = { at: new Date(nowMs).toISOString(), ...act };
+  appendFileSync(path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flush: true });
+};
+
+/** Acts, oldest first. A line that a crash has cut off is left out. */
+export const readActs = (home: string): readonly AuditEntry[] => {
+  const path = fileOf(home);
+  if (!existsSync(path)) return [];
+  const entries: AuditEntry[] = [];
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    try {
+      if (line !== '') entries.push(JSON.parse(line) as AuditEntry);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return entries;
+};
