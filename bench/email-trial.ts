@@ -7,6 +7,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import SmtpConnection from 'nodemailer/lib/smtp-connection';
+import { replyTarget } from '../src/core/message.ts';
 import type { InboundEvent } from '../src/core/message.ts';
 import { capturingLogger } from '../src/lib/logger.ts';
 import { email } from '../src/platforms/email/index.ts';
@@ -21,7 +22,6 @@ import { until } from '../test/support/whole.ts';
  * Mail comes in by LMTP and goes out through smtp-server. Run by hand as root: `node bench/email-trial.ts`.
  */
 const address = 'hermes@gateway.test';
-const password = 'dovecot-trial-password';
 
 const report = (what: string, ok: boolean, more = ''): void => {
   if (!ok) process.exitCode = 1;
@@ -54,7 +54,7 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-const configuration = (folder: string, ports: { readonly imap: number; readonly lmtp: number }): string => `
+const configuration = (folder: string, ports: { readonly imap: number; readonly lmtp: number }, password: string): string => `
 base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = ${folder}/log
@@ -107,12 +107,12 @@ const canConnect = async (port: number): Promise<boolean> => {
   }
 };
 
-const startDovecot = async (folder: string) => {
+const startDovecot = async (folder: string, password: string) => {
   const ports = { imap: await freePort(), lmtp: await freePort() };
   for (const name of ['run', 'state', 'mail']) await mkdir(join(folder, name), { recursive: true });
   await chmod(folder, 0o755);
   await run('chown', ['nobody:nogroup', join(folder, 'mail')]);
-  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, ports));
+  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, ports, password));
   const child = spawn(dovecot, ['-F', '-c', join(folder, 'dovecot.conf')], { stdio: 'inherit' });
   await until(() => canConnect(ports.imap), 'Dovecot to listen');
   return {
@@ -142,12 +142,12 @@ const deliver = async (port: number, raw: string): Promise<void> => {
 const textsOf = (inbox: BenchInbox): readonly string[] => inbox.events.map(({ text }) => text);
 
 const trial = async (folder: string): Promise<void> => {
-  const server = await startDovecot(folder);
   await using provider = await startEmailSimulator();
+  const server = await startDovecot(folder, String(provider.options['password']));
   const { log, lines } = capturingLogger();
   const data = await openStoredData(folder);
   const options = email.options.parse({ ...provider.options, imap_port: server.ports.imap, authserv_ids: ['mx.trial.test'] }) as Parameters<typeof email.open>[0]['options'];
-  const open = (given = { ...options, password }) => email.open({ account: 'email', options: given, log, data, home: folder, mediaFolder: folder });
+  const open = (given = options) => email.open({ account: 'email', options: given, log, data, home: folder, mediaFolder: folder });
   const inbox = newInbox();
   const receive = async () => {
     const adapter = await open();
@@ -168,6 +168,10 @@ const trial = async (folder: string): Promise<void> => {
     const ref = first.media[0];
     const file = ref && (await new Response((await receiving.adapter.media?.open(ref, never)) as ReadableStream<Uint8Array<ArrayBuffer>>).text());
     report('its file is fetched', file === 'a small file');
+    report('both servers let us in', (await receiving.adapter.identify(never)).id === address);
+    await receiving.adapter.send({ key: 'trial', text: '**Thanks.**', target: replyTarget(first) }, never);
+    const answer = provider.sent()[0]?.raw ?? '';
+    report('the answer goes out in its thread', /^In-Reply-To: <one@example\.org>/m.test(answer) && /^Auto-Submitted: auto-replied/m.test(answer));
     await receiving.stop();
 
     await deliver(server.ports.lmtp, mailOf('two', 'while we were away'));

@@ -84,6 +84,19 @@ describe('the doctor', { concurrency: true }, () => {
     assert.match(ran.out, /0 errors|Everything is fine/);
   });
 
+  test('says what makes a gateway easy to misuse when asked for that, and calls none of it broken', async () => {
+    await using world = await newWorld();
+    await world.configure({ platforms: { telegram: { ...world.telegram.options, allow_all_users: true } }, approvals: { mode: 'off', cron_mode: 'approve' }, command_allowlist: ['rm -r'], api_server: { cors_origins: ['https://chat.example'] } });
+    const diagnosis = await doctor(world, '--security', '--offline');
+    assert.deepEqual([diagnosis.errors, diagnosis.left], [0, '0']);
+    const said = found(diagnosis, 'security');
+    for (const words of [/approvals\.mode: off/, /cron_mode/, /Everybody on telegram can let the agent run commands/, /without asking: rm -r/, /ok: The page and the API can be reached from this machine only/]) assert.match(said, words);
+    assert.match(found(diagnosis, 'people'), /allow_all_users/);
+    assert.equal(found(diagnosis, 'model'), '', 'nothing else is looked at');
+    await using careful = await newWorld();
+    assert.doesNotMatch(found(await doctor(careful, '--security', '--offline'), 'security').replace(/^.*credential.*$/m, ''), /warning/);
+  });
+
   test('asks each credential when no gateway runs, and changes nothing', async () => {
     await using world = await newWorld();
     await withStore(world, (store) => store.read((db) => db.q.selectFrom('inbox').select('id').execute()));

@@ -157,6 +157,23 @@ describe('mail', { concurrency: true }, () => {
     assert.deepEqual(post.shown(), ['re: one thing']);
   });
 
+  test('comes to several mailboxes, each answered from its own, also while one of them is down', async () => {
+    await using post = await newPost();
+    await using work = await startEmailSimulator();
+    const broken = await startEmailSimulator();
+    await broken[Symbol.asyncDispose]();
+    const account = (provider: EmailSimulator) => ({ ...provider.options, allowed_users: [alice] });
+    await post.world.configure({ platforms: { email: { ...account(post.provider), accounts: { work: account(work), broken: account(broken) } } } });
+    await using _inside = await startInside(post.world);
+    await until(() => post.provider.isIdling() && work.isIdling(), 'both mailboxes to be watched');
+    await post.write('to the first');
+    await work.say({ chatId: alice, chatType: 'dm', senderId: alice, text: 'to the second' });
+    await until(() => post.shown().length === 1 && work.visible(alice).length === 1, 'both answers');
+    assert.deepEqual([post.shown(), work.visible(alice).map(({ text }) => text)], [['re: to the first'], ['re: to the second']]);
+    const rows = await arrivals(post.world);
+    assert.deepEqual(rows.map((row) => row.account).toSorted(), ['email', 'email@work']);
+  });
+
   test('is a command when it begins with one', async () => {
     await using post = await newPost();
     await using _inside = await startInside(post.world);

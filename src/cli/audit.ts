@@ -5,7 +5,7 @@ import { readActs, recordAct } from '../lib/audit-log.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 
-/** Commands that change who may do what, or what the gateway is; and how many of their arguments may be written down. */
+/** Commands that change who may do what, or what the gateway is; and how many of their arguments may be written down. Those that move people's data write themselves down, once they have. */
 const audited: Readonly<Record<string, number>> = {
   'access allow': 2,
   'access deny': 2,
@@ -14,20 +14,14 @@ const audited: Readonly<Record<string, number>> = {
   'api keys create': 1,
   'api keys revoke': 1,
   'api keys rotate': 1,
-  backup: 1,
   'config migrate': 0,
   'config set': 1,
-  erase: 0,
-  export: 0,
   'gateway install': 0,
   'gateway uninstall': 0,
-  'import hermes': 1,
-  'import openclaw': 1,
   login: 0,
   'pairing approve': 1,
   'pairing clear-pending': 0,
   'pairing revoke': 2,
-  restore: 1,
   setup: 0,
   'webhook add': 1,
   'webhook remove': 1,

@@ -115,7 +115,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   }).finally(line.end);
   const removed = flags.keep === undefined || !ownName.test(basename(file)) ? [] : await removeOld(dirname(file), flags.keep);
   const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
-  await noteAct(home, 'backup', { file, secrets: flags.secrets });
+  noteAct(home, 'backup', `${file}${flags.secrets ? '' : ' (without secrets)'}`);
   if (flags.json === true) terminal.write(json({ file, sizeBytes: backup.sizeBytes, leftOut, removed, ...backup.manifest, files: backup.manifest.files.length }));
   else terminal.write(printed(terminal, file, { ...backup, leftOut, removed }));
 };

@@ -9,6 +9,7 @@ interface Flags {
   readonly json?: true;
   readonly offline?: true;
   readonly fix?: true;
+  readonly security?: true;
 }
 
 /** Carries out what a finding can mend by itself. */
@@ -52,14 +53,15 @@ export const doctorCommand = (terminal: Terminal): Command =>
   new Command('doctor')
     .description('Check the whole installation and name the fix for what is wrong')
     .option('--offline', 'ask no model and no platform')
+    .option('--security', 'only what others could do with this gateway')
     .option('--fix', 'mend what can be mended without risk: the modes of files that others can read')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  hermes doctor\n  hermes doctor --offline --json\n  hermes doctor --fix\n\nThe exit code is 0 when nothing is broken and 1 otherwise. Without --fix nothing is changed.')
+    .addHelpText('after', '\nExamples:\n  hermes doctor\n  hermes doctor --offline --json\n  hermes doctor --security\n  hermes doctor --fix\n\nThe exit code is 0 when nothing is broken and 1 otherwise. Without --fix nothing is changed.')
     .action(async (flags: Flags) => {
       const { examine } = await import('./doctor/examination.ts');
       const { examineAll } = await import('./doctor/examine-all.ts');
       await using examined = await examine(terminal, { offline: flags.offline === true });
-      const found = await examineAll(examined, new AbortController().signal);
+      const found = await examineAll(examined, new AbortController().signal, { security: flags.security === true });
       const mended = flags.fix === true ? await Promise.all(found.map(async ({ area, findings }) => ({ area, findings: await Promise.all(findings.map(mend)) }))) : found;
       const clean = mended.map(({ area, findings }) => ({ area, findings: findings.map((finding) => ({ ...finding, text: examined.redact(finding.text) })) }));
       report(terminal, clean, flags);

@@ -84,7 +84,8 @@ test('what is erased is gone from the database and from every file but the confi
   assert.equal(told.rows['files they sent'], 2);
   assert.deepEqual(await filesWith('planted'), ['config.yaml']);
   const noted = JSON.parse(await readFile(join(home, 'logs', 'audit.log'), 'utf8')) as Readonly<Record<string, unknown>>;
-  assert.deepEqual([noted['act'], noted['person'], noted['rows']], ['erase', createHash('sha256').update(JSON.stringify(['telegram', 'planted-7'])).digest('hex').slice(0, 16), told.rows]);
+  assert.equal(noted['act'], 'erase');
+  assert.match(String(noted['subject']), new RegExp(`^person ${createHash('sha256').update(JSON.stringify(['telegram', 'planted-7'])).digest('hex').slice(0, 16)}: 2 conversations, `));
   assert.ok(existsSync(profileOf(other)) && existsSync(join(home, 'media', 'sessions', 'shared', 'other.png')));
   assert.match(await hermes('erase', ...person), /Nothing is kept of telegram:planted-7/);
 });

@@ -84,7 +84,7 @@ const run = async (terminal: Terminal, flags: EraseFlags): Promise<void> => {
     if (erased) {
       await erasePersonFiles(store, found.files);
       rows = { ...before, ...(await erasePerson(store, person, found.data)) };
-      await noteAct(found.home, 'erase', { person: printOf(person), rows });
+      noteAct(found.home, 'erase', `person ${printOf(person)}: ${Object.entries(rows).map(([name, count]) => `${count} ${name}`).join(', ')}`);
     }
     if (flags.json === true) terminal.write(json({ person, erased, rows, beyondReach: beyond }));
     else terminal.write(printed(terminal, { who: `${person.account}:${person.userId}`, rows, beyond, erased }));

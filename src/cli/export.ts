@@ -84,7 +84,7 @@ const exportOne = async (terminal: Terminal, person: Person, flags: ExportFlags)
       await exportPerson(store, person, { ...found, folder, nowMs: systemClock.now() });
       if (isArchive) await packFolder(folder, path);
       const { data, files } = found;
-      await noteAct(found.home, 'export', { person: printOf(person), to: path });
+      noteAct(found.home, 'export', `person ${printOf(person)} to ${path}`);
       terminal.write(`${path}\n${data.sessionIds.length} conversations, ${data.shared.length} messages in shared conversations, ${files.media.length} files, ${files.memories.length} profiles\n`);
     });
   } finally {

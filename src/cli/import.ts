@@ -94,10 +94,9 @@ const printed = (terminal: Terminal, lines: readonly ImportLine[]): string =>
     })
     .join('\n');
 
-const finish = async (terminal: Terminal, lines: readonly ImportLine[], told: { readonly flags: ImportFlags; readonly folder: string }): Promise<void> => {
+const finish = (terminal: Terminal, lines: readonly ImportLine[], told: { readonly flags: ImportFlags; readonly folder: string }): void => {
   const { flags, folder } = told;
-  const taken = lines.filter(({ fate }) => fate === 'taken' || fate === 'changed').length;
-  if (flags.dryRun !== true) await noteAct(resolveHome(terminal.env), 'import', { folder, taken, left: lines.length - taken });
+  if (flags.dryRun !== true) noteAct(resolveHome(terminal.env), 'import', folder);
   if (flags.json === true) {
     terminal.write(json({ dryRun: flags.dryRun === true, lines }));
     return;
@@ -125,7 +124,7 @@ const importHermes = async (terminal: Terminal, given: string, flags: ImportFlag
   await withImportStore(config, { home, dryRun }, (store) =>
     importOriginal(folder, { store, rules, agent: flags.agent, report, home: agentHome, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
   );
-  await finish(terminal, report.lines, { flags, folder });
+  finish(terminal, report.lines, { flags, folder });
 };
 
 const importFromOpenclaw = async (terminal: Terminal, given: string, flags: ImportFlags): Promise<void> => {
@@ -141,7 +140,7 @@ const importFromOpenclaw = async (terminal: Terminal, given: string, flags: Impo
   await withImportStore(config, { home, dryRun }, (store) =>
     importOpenclaw(folder, { store, workspace: theirs.workspace, report, home, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
   );
-  await finish(terminal, report.lines, { flags, folder });
+  finish(terminal, report.lines, { flags, folder });
 };
 
 export const importCommand = (terminal: Terminal): Command => {

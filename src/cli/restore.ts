@@ -105,7 +105,7 @@ const run = async (terminal: Terminal, given: string, flags: RestoreFlags): Prom
   if (replaced.length > 0 && flags.yes !== true) throw new ConfigError(`The backup is whole. ${about(manifest)}\nIt would replace these in ${home}, which are kept aside: ${replaced.join(', ')}\nAdd --yes to do it, or --into <folder> for another home.`);
   await prepareHome(home);
   const restored = await restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true });
-  await noteAct(home, 'restore', { file, made: restored.manifest.createdAt, parts: restored.parts, aside: restored.aside ?? null });
+  noteAct(home, 'restore', `${file} of ${restored.manifest.createdAt}`);
   const server = await aboutServer(terminal, home, restored, flags);
   if (flags.json === true) terminal.write(json({ home, parts: restored.parts, aside: restored.aside ?? null, open: restored.open ?? null, version: restored.manifest.version, createdAt: restored.manifest.createdAt }));
   else terminal.write(printed(terminal, home, restored, { flags, server }));

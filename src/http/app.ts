@@ -95,7 +95,7 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   app.route('/api/people', peopleRoutes(deps.store, deps.audit));
   app.use('/api/device-checks/*', requireLogin(login), limitBody(maxBytes.small));
   app.use('/api/device-checks', requireLogin(login));
-  app.route('/api/device-checks', deviceCheckRoutes(deps.store, deps.platforms ?? []));
+  app.route('/api/device-checks', deviceCheckRoutes(deps.store, deps.platforms ?? [], deps.audit));
   app.use('/api/:account/*', requireLogin(login), limitBody(maxBytes.login));
   app.all('/api/:account/*', mount(deps, 'login', '/api/'));
   app.route('/', pageRoutes(deps.page));

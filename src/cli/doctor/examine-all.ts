@@ -8,6 +8,7 @@ import { checkHome } from './check-home.ts';
 import { checkHooks } from './check-hooks.ts';
 import { checkModelAnswers } from './check-model-answers.ts';
 import { checkPeople } from './check-people.ts';
+import { checkSecurity } from './check-security.ts';
 import { checkLog, checkNode, checkPage, checkTerminal } from './check-surroundings.ts';
 import { checkWork } from './check-work.ts';
 import type { Examination } from './examination.ts';
@@ -41,13 +42,20 @@ const checks: readonly { readonly area: string; readonly check: Check }[] = [
   { area: 'Terminal', check: checkTerminal },
 ];
 
+/** Only those that are about what others could do with the gateway. */
+const securityChecks: typeof checks = [
+  { area: 'Home', check: checkHome },
+  { area: 'People', check: checkPeople },
+  { area: 'Security', check: checkSecurity },
+];
+
 /** No single check may hold the others up for longer. */
 const longestMs = 10_000;
 
 /** Every check side by side. One that fails by itself is a finding, too. */
-export const examineAll = (examined: Examination, signal: AbortSignal): Promise<readonly Examined[]> =>
+export const examineAll = (examined: Examination, signal: AbortSignal, options: { readonly security?: boolean } = {}): Promise<readonly Examined[]> =>
   Promise.all(
-    checks.map(async ({ area, check }) => {
+    (options.security === true ? securityChecks : checks).map(async ({ area, check }) => {
       try {
         return { area, findings: await withinTime(longestMs, signal, (inTime) => check(examined, inTime)) };
       } catch (error) {

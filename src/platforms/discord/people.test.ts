@@ -341,6 +341,27 @@ describe('the menu and the directory', () => {
   });
 });
 
+describe('a reaction of ours', () => {
+  it('is changed although Discord takes one at a time', async () => {
+    const { messageId = '' } = await say('look');
+    simulator.limits.exhausted.set(`PUT ${simulator.ids.text}`, 0.05);
+    const target = toChat(simulator.ids.text);
+    await account.adapter.reactions?.set(target, messageId, '👀', never);
+    assert.deepEqual(simulator.reactionsOn(simulator.ids.text, messageId), ['👀']);
+    await account.adapter.reactions?.set(target, messageId, '✅', never);
+    assert.deepEqual(simulator.reactionsOn(simulator.ids.text, messageId), ['✅']);
+    await account.adapter.reactions?.set(target, messageId, null, never);
+    assert.deepEqual(simulator.reactionsOn(simulator.ids.text, messageId), []);
+  });
+
+  it('that Discord does not know is refused, and none are set where the owner wants none', async () => {
+    const { messageId = '' } = await say('look');
+    await assert.rejects(account.adapter.reactions?.set(toChat(simulator.ids.text), messageId, 'abc', never) ?? Promise.resolve(), (error) => error instanceof PlatformError && error.code === 'unsupported');
+    await connect({ reactions: false });
+    assert.equal(account.adapter.reactions, undefined);
+  });
+});
+
 describe('files of people', () => {
   it('are fetched from Discord only, whatever an address says', async () => {
     const event = await say('see', { media: { kind: 'document', bytes: Buffer.from('x'), name: 'a.txt', mime: 'text/plain' } });

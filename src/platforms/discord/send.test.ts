@@ -182,7 +182,7 @@ describe('limits', () => {
   });
 
   it('that Discord announces are kept before it has to refuse', async () => {
-    simulator.limits.exhausted.set(simulator.ids.text, 20);
+    simulator.limits.exhausted.set(`POST ${simulator.ids.text}`, 20);
     await account.adapter.send(message(channel(), 'the last one'), never);
     const before = simulator.log.length;
     await fails(account.adapter.send(message(channel(), 'one more'), never), 'rate_limited', { scope: 'chat' });

@@ -34,13 +34,14 @@ interface Sending {
   readonly log: Logger;
 }
 
-/** Whoever answers finds the thread by what our mail says; the record is for our own next mail, so its loss is no failure. */
+/** Whoever answers finds the thread by what our mail says; the record is for our own next mail in it, so its loss is no failure. */
 const send = async ({ composing, smtp, records, log }: Sending, message: OutboundMessage, signal: AbortSignal): Promise<SendReceipt> => {
   const { target } = message;
   const record = await records.find(target);
   const { messageId, subject, references, raw } = await composeMail(composing, message, record);
   await smtp.submit({ from: composing.from.address, to: target.chatId, raw }, signal);
-  await records.keep(target, { subject: record?.subject ?? subject, ids: [...(record?.ids ?? references), messageId] }).catch((error: unknown) => log.warn({ err: error }, 'email.thread_not_kept'));
+  const isInThread = target.threadId !== undefined || target.replyTo !== undefined;
+  if (isInThread) await records.keep(target, { subject: record?.subject ?? subject, ids: [...(record?.ids ?? references), messageId] }).catch((error: unknown) => log.warn({ err: error }, 'email.thread_not_kept'));
   return { messageIds: [messageId] };
 };
 

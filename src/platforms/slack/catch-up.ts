@@ -39,7 +39,7 @@ const missedIn = async ({ clock, log }: CatchingUp, { api }: Workspace, place: S
   }
   if (cursor !== undefined) log.warn({ channel: place.channelId, thread: place.threadTs, messages: found.length }, 'slack.catch_up.cut');
   const ofThread = (message: Json): boolean => place.threadTs === undefined || message['ts'] !== place.threadTs;
-  const messages = found.filter((message) => isNewer(timestamp(message['ts']) ?? '0.0', after) && ofThread(message));
+  const messages = found.filter((message) => timestamp(message['ts']) !== undefined && ofThread(message));
   return messages.toSorted((a, b) => (isNewer(String(a['ts']), String(b['ts'])) ? 1 : -1));
 };
 
@@ -74,7 +74,7 @@ const patiently = async (catching: CatchingUp, place: SpokenPlace, signal: Abort
 /** Fetches what was said at the latest places since the last message that is stored; what arrives there meanwhile waits. Answers how many were missed. */
 export const catchUp = async (catching: CatchingUp, most: number, signal: AbortSignal): Promise<number> => {
   const slots = newSlots(atOnce);
-  const looks = catching.places.latest(most).map((place) => catching.taker.before(place.channelId, () => slots.run(signal, () => patiently(catching, place, signal))));
+  const looks = catching.places.latest(most).map((place) => catching.taker.before(place.channelId, () => slots.run(signal, () => patiently(catching, catching.places.now(place), signal))));
   const outcomes = await Promise.allSettled(looks);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

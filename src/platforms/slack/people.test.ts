@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PlatformError } from '../../core/errors.ts';
-import { eventually, eventWith, never } from '../conformance-bench.ts';
+import { eventually, eventWith, failure, never } from '../conformance-bench.ts';
 import { startSlackSimulator } from './simulator.ts';
 import type { SlackSimulator } from './simulator.ts';
 import { channel, dm, message, openAccount, runAccount, target } from './slack.test-support.ts';
@@ -74,6 +74,16 @@ describe('people', () => {
     await simulator.say({ ...dm, text: '', media: { kind: 'voice', bytes: Buffer.from('sound'), name: 'audio_message.m4a', mime: 'audio/mp4', durationMs: 2500 } });
     const { media } = await eventually(() => run.inbox.events[0], 'it arrived');
     assert.deepEqual([media[0]?.kind, media[0]?.durationMs], ['voice', 2500]);
+  });
+
+  it('send files that the app may not read, and the owner is told which right is missing', async () => {
+    const { adapter } = await openAccount(simulator);
+    await using run = await runAccount(adapter);
+    await simulator.say({ ...dm, text: 'look', media: { kind: 'photo', bytes: Buffer.from('x'), name: 'a.png', mime: 'image/png' } });
+    const [ref = assert.fail('no file')] = (await eventWith(run.inbox, 'look')).media;
+    simulator.withhold('files:read');
+    const { message: words } = await failure(adapter.media?.open(ref, never) ?? Promise.resolve(), 'rejected');
+    assert.match(words, /files:read/);
   });
 
   it('are answered while the connection is being renewed', async () => {

@@ -22,6 +22,8 @@ export interface Places {
    */
   reached(place: Place, ts: string, remember: boolean): Promise<void>;
   has(place: Place): boolean;
+  /** How far a known place is stored now. */
+  now(place: SpokenPlace): SpokenPlace;
   /** The places with the newest messages, newest first. */
   latest(count: number): readonly SpokenPlace[];
   /** Writes what is not written yet. */
@@ -91,6 +93,7 @@ export const openPlaces = async (data: AccountData, clock: Clock): Promise<Place
       await data.remove(`${prefix}${surplus}`);
     },
     has: (place) => places.has(nameOf(place)),
+    now: (place) => places.get(nameOf(place)) ?? place,
     latest: (count) => [...places.values()].toSorted((a, b) => Number(b.lastTs) - Number(a.lastTs)).slice(0, count),
     save,
   };

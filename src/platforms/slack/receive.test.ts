@@ -15,7 +15,7 @@ import { receive } from './receive.ts';
 import { startSlackSimulator } from './simulator.ts';
 import type { SlackSimulator } from './simulator.ts';
 import { receiveBySocket } from './socket-mode.ts';
-import { channel, dm, openAccount, runAccount, target } from './slack.test-support.ts';
+import { channel, dm, message, openAccount, runAccount, target } from './slack.test-support.ts';
 import type { Run } from './slack.test-support.ts';
 import { newWorkspaces } from './workspaces.ts';
 
@@ -83,7 +83,7 @@ describe('a socket', () => {
     simulator.sockets.prefer = 'oldest';
     await simulator.say({ ...dm, text: 'on the old one' });
     await eventWith(run.inbox, 'on the old one');
-    simulator.sockets.announceEnd('refresh_requested');
+    await eventually(() => simulator.acknowledged() === 2, 'both are acknowledged');
     simulator.sockets.cut('oldest');
     await simulator.say({ ...dm, text: 'on the new one' });
     await eventWith(run.inbox, 'on the new one');
@@ -160,11 +160,14 @@ describe('a socket that answers every ping and delivers nothing', () => {
     assert.deepEqual(texts(run.inbox), ['hello', 'you too', 'are you there?', 'and here?']);
   });
 
-  it('is not accused when it is simply quiet, or when only unread channels are busy', async () => {
+  it('is not accused when it is simply quiet, or keeps to itself what is not for the agent', async () => {
     const clock = manualClock(Date.now());
     await using run = runByHand(clock);
     await simulator.say({ ...dm, text: 'hello' });
     await eventWith(run.inbox, 'hello');
+    await simulator.say({ ...channel, text: 'a question', mention: true });
+    await eventWith(run.inbox, 'a question');
+    simulator.deafen(true);
     await simulator.say({ ...channel, text: 'among people' });
     await run.pass(620_000);
     await eventually(() => simulator.log.filter(({ method, status }) => method === 'conversations.history' && status === 200).length >= 2, 'the history was looked at twice');
@@ -181,9 +184,11 @@ describe('after a gap', () => {
     const first = await runAccount(adapter, inbox);
     await simulator.say({ ...dm, text: 'one' });
     await simulator.say({ ...channel, text: 'question', mention: true });
-    await eventually(() => inbox.events.length === 2, 'both arrived');
+    const latest = await simulator.say({ ...dm, text: 'one more' });
+    await eventually(() => inbox.events.length === 3, 'all arrived');
     const threadId = inbox.events.find(({ text }) => text === 'question')?.chat.threadId ?? '';
     await first.stop();
+    assert.deepEqual(await data.get(`place:T00FAKE00AA:${dm.chatId}`), latest);
     simulator.deafen(true);
     for (const text of ['two', 'three']) await simulator.say({ ...dm, text });
     await simulator.say({ ...channel, text: 'more', threadId });
@@ -196,7 +201,7 @@ describe('after a gap', () => {
     await eventWith(inbox, 'four');
     for (const text of ['new question', 'more']) await eventWith(second.inbox, text);
     const of = (chatId: string): readonly string[] => inbox.events.filter(({ chat, addressed }) => chat.id === chatId && addressed).map(({ text }) => text);
-    assert.deepEqual(of(dm.chatId), ['one', 'two', 'three', 'four']);
+    assert.deepEqual(of(dm.chatId), ['one', 'one more', 'two', 'three', 'four']);
     assert.deepEqual(of(channel.chatId).toSorted(), ['more', 'new question', 'question']);
   });
 
@@ -233,6 +238,18 @@ describe('after a gap', () => {
     await using second = await runAccount((await openAccount(simulator, {}, data)).adapter);
     await simulator.say({ ...dm, text: 'hello' });
     await eventWith(second.inbox, 'hello');
+  });
+
+  it('a press does not make what was said before it count as stored', async () => {
+    const { adapter, data } = await openAccount(simulator);
+    await using run = await runAccount(adapter);
+    const ts = await simulator.say({ ...dm, text: 'hello' });
+    await eventWith(run.inbox, 'hello');
+    const { messageIds } = await adapter.send(message(target(dm), 'well?', { choices: [[{ label: 'Yes', data: 'y' }]] }), never);
+    await simulator.press(dm.chatId, messageIds[0] ?? '', 'y', dm.senderId);
+    await eventually(() => run.inbox.events.length === 2, 'the press arrived');
+    await run.stop();
+    assert.equal(await data.get(`place:T00FAKE00AA:${dm.chatId}`), ts);
   });
 
   it('a thread that we have opened ourselves is looked at, too', async () => {

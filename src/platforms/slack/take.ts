@@ -2,7 +2,7 @@ import type { InboundEvent } from '../../core/message.ts';
 import { newChains } from '../../lib/chains.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { AccountData, Inbox } from '../contract.ts';
+import type { Accepted, AccountData, Inbox } from '../contract.ts';
 import type { Names } from './names.ts';
 import { parseEvent, parsePress, parseSlash } from './parse.ts';
 import type { Places } from './places.ts';
@@ -36,8 +36,6 @@ export interface Taker {
   readonly broken: Promise<never>;
 }
 
-const mostSeen = 5000;
-
 const channelOf = (payload: unknown): string => {
   const outer = record(payload);
   const event = record(outer?.['event']);
@@ -70,7 +68,6 @@ const markReached = async ({ places }: Taking, { kind, chat, messageId }: Inboun
 export const newTaker = (taking: Taking, signal: AbortSignal): Taker => {
   const { inbox, log, names } = taking;
   const chains = newChains();
-  const seen = new Set<string>();
   const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
   broken.catch(() => undefined);
   let failure: { readonly error: unknown } | undefined;
@@ -79,22 +76,17 @@ export const newTaker = (taking: Taking, signal: AbortSignal): Taker => {
   const introduced = async (event: InboundEvent): Promise<InboundEvent> =>
     withThreadSoFar({ ...taking, workspaces: taking.reading.workspaces }, await names.complete(event, signal), signal);
 
-  const store = async (event: InboundEvent): Promise<void> => {
+  const store = async (event: InboundEvent): Promise<Accepted> => {
     if (failure !== undefined) throw failure.error;
     try {
       const accepted = await inbox.accept(event.addressed ? await introduced(event) : event);
       await markReached(taking, event, event.addressed && (accepted === 'stored' || accepted === 'duplicate'));
+      return accepted;
     } catch (error) {
       failure = { error };
       breakDown(error);
       throw error;
     }
-  };
-
-  const markSeen = ({ chat, messageId }: InboundEvent): void => {
-    seen.add(`${chat.id}:${messageId}`);
-    const oldest = seen.size > mostSeen ? seen.values().next().value : undefined;
-    if (oldest !== undefined) seen.delete(oldest);
   };
 
   return {
@@ -108,16 +100,14 @@ export const newTaker = (taking: Taking, signal: AbortSignal): Taker => {
           log[parsed.skip.startsWith('own ') ? 'debug' : 'info']({ kind, reason: parsed.skip }, 'slack.event.skipped');
           return;
         }
-        if (parsed.kind === 'message') markSeen(parsed);
         if (kind === 'slash_commands') await rememberReply(taking.data, parsed, { payload, nowMs: taking.clock.now() });
         await store(parsed);
       }),
     async takeOld(channelId, teamId, message) {
       const parsed = parseEvent(taking.reading, { team_id: teamId, event: { ...message, type: 'message', channel: channelId } });
-      if ('skip' in parsed || seen.has(`${channelId}:${parsed.messageId}`)) return false;
-      await store(parsed);
+      if ('skip' in parsed) return false;
       // An app may be told of mentions only, and need not hear what people say among themselves.
-      return parsed.addressed;
+      return (await store(parsed)) === 'stored' && parsed.addressed;
     },
   };
 };

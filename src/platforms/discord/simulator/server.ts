@@ -25,7 +25,7 @@ export interface CallRecord {
 export interface Limits {
   readonly channels: Map<string, number>;
   global: number;
-  /** Channels whose next answer says that nothing is left, and for how many seconds. */
+  /** By method and channel, as in `POST 7`: answers say that nothing is left, and for how many seconds. */
   readonly exhausted: Map<string, number>;
 }
 
@@ -113,8 +113,8 @@ const isLimited = ({ limits }: ServerContext, exchange: Exchange): boolean => {
 
 const limitHeaders = ({ limits }: ServerContext, { path, entry }: Exchange): Readonly<Record<string, string>> => {
   const channel = /^\/channels\/(\d+)/.exec(path)?.[1] ?? '';
-  const seconds = entry.method === 'POST' ? limits.exhausted.get(channel) : undefined;
-  return { 'x-ratelimit-bucket': `bucket-${entry.method}`, 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': seconds === undefined ? '4' : '0', 'x-ratelimit-reset-after': String(seconds ?? 1) };
+  const seconds = limits.exhausted.get(`${entry.method} ${channel}`);
+  return { 'x-ratelimit-bucket': path.includes('/reactions/') ? 'reactions' : `bucket-${entry.method}`, 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': seconds === undefined ? '4' : '0', 'x-ratelimit-reset-after': String(seconds ?? 1) };
 };
 
 const download = async (context: ServerContext, exchange: Exchange): Promise<void> => {

@@ -150,7 +150,7 @@ const giveFile = async (context: ServerContext, exchange: Exchange, id: string):
   const file = context.world.files.get(id);
   const team = context.world.teams.find(({ token }) => token === bearer(exchange.request, {}));
   // Whoever may not read files is sent to the login page.
-  if (team === undefined || file === undefined || file.teamId !== team.id) answer(exchange, file === undefined ? 404 : 302, '', { location: 'https://slack.com/login', 'content-type': 'text/html' });
+  if (team === undefined || file === undefined || file.teamId !== team.id || !context.world.scopes.includes('files:read')) answer(exchange, file === undefined ? 404 : 302, '', { location: 'https://slack.com/login', 'content-type': 'text/html' });
   else answer(exchange, 200, file.bytes, { 'content-type': file.mime });
 };
 
