@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ClientEvent, createClient, EventType, MsgType, RoomEvent } from 'matrix-js-sdk';
 import type { MatrixClient, MatrixEvent } from 'matrix-js-sdk';
+import { VerificationPhase, VerifierEvent } from 'matrix-js-sdk/lib/crypto-api/index.js';
+import type { ShowSasCallbacks } from 'matrix-js-sdk/lib/crypto-api/index.js';
 import { logger } from 'matrix-js-sdk/lib/logger.js';
 import type { RoomMessageEventContent, TimelineEvents } from 'matrix-js-sdk/lib/types.js';
 import { eventually, eventWith, never, newInbox } from '../src/platforms/conformance-bench.ts';
 import type { BenchInbox } from '../src/platforms/conformance-bench.ts';
 import type { Target } from '../src/core/message.ts';
 import { capturingLogger } from '../src/lib/logger.ts';
-import type { AccountData, Adapter } from '../src/platforms/contract.ts';
+import type { AccountData, Adapter, DeviceCheck } from '../src/platforms/contract.ts';
 import { platforms } from '../src/platforms/registry.ts';
 import { openStoredData } from '../test/support/stored-data.ts';
 import { startSynapse } from './synapse.ts';
@@ -132,16 +134,40 @@ const tryFiles = async (person: Person, account: Account, roomId: string, folder
   report('encrypted: it comes back, and can be read', opened !== undefined && (await new Response(opened as ReadableStream<Uint8Array<ArrayBuffer>>).text()) === 'Notes of the trial.');
 };
 
+/** The person verifies the account by emoji; the owner's word comes through what the account keeps, as from a terminal. */
+const tryVerification = async (person: Person, data: AccountData, roomId: string): Promise<void> => {
+  const crypto = person.client.getCrypto();
+  const checks = platforms.find(({ name }) => name === 'matrix')?.deviceChecks?.(data);
+  if (crypto === undefined || checks === undefined) throw new Error('somebody cannot verify');
+  await crypto.bootstrapCrossSigning({ authUploadDeviceSigningKeys: async (make) => void (await make(null)) });
+  await crypto.userHasCrossSigningKeys('@hermes:trial.test', true);
+  const request = await crypto.requestVerificationDM('@hermes:trial.test', roomId);
+  await eventually(() => request.phase === VerificationPhase.Ready, 'the account accepts');
+  const verifier = await request.startVerification('m.sas.v1');
+  const shown = new Promise<ShowSasCallbacks>((resolve) => void verifier.on(VerifierEvent.ShowSas, resolve));
+  const verified = verifier.verify();
+  const theirs = await shown;
+  let ours: DeviceCheck | undefined;
+  while (ours === undefined) ours = (await checks.list()).find(({ state }) => state === 'compare');
+  const emoji = ours.emoji.map(({ symbol }) => symbol).join(' ');
+  report('both sides show the same emoji', emoji === theirs.sas.emoji?.map(([symbol]) => symbol).join(' '), emoji);
+  await theirs.confirm();
+  await checks.answer(ours.id, true);
+  await verified;
+  await eventually(() => request.phase === VerificationPhase.Done, 'the verification is done');
+  report('the person trusts the account', (await crypto.getUserVerificationStatus('@hermes:trial.test')).isCrossSigningVerified());
+};
+
 /** The account is away while much is said; nothing of it may be lost or doubled, and its keys must still open it. */
 const tryRestart = async (synapse: Synapse, person: Person, data: AccountData, before: Account, rooms: readonly string[]): Promise<Account> => {
   await before.stop();
-  const before_ = before.inbox.events.length;
+  const known = before.inbox.events.length;
   const texts = Array.from({ length: 120 }, (_, i) => `while you were away ${i}`);
   for (const roomId of rooms) for (const text of texts) await say(person, roomId, `${roomId.slice(0, 4)} ${text}`);
   const after = await startAccount(synapse, data, before.inbox);
-  await eventually(() => after.inbox.events.length >= before_ + rooms.length * texts.length, 'everything arrives');
+  await eventually(() => after.inbox.events.length >= known + rooms.length * texts.length, 'everything arrives');
   const wanted = rooms.map((roomId) => texts.map((text) => `${roomId.slice(0, 4)} ${text}`));
-  const got = rooms.map((roomId) => after.inbox.events.slice(before_).filter(({ chat }) => chat.id === roomId).map(({ text }) => text));
+  const got = rooms.map((roomId) => after.inbox.events.slice(known).filter(({ chat }) => chat.id === roomId).map(({ text }) => text));
   report('after a restart: 120 messages per room, said meanwhile, arrive in order, also encrypted ones', JSON.stringify(got) === JSON.stringify(wanted), `${after.inbox.offered.length - after.inbox.events.length} were offered twice`);
   return after;
 };
@@ -186,6 +212,7 @@ const trial = async (synapse: Synapse, folder: string): Promise<void> => {
     const sealed = await newRoom(person, true);
     await converse(person, account, sealed, 'encrypted');
     await tryFiles(person, account, sealed, folder);
+    await tryVerification(person, data, sealed);
     account = await tryRestart(synapse, person, data, account, [clear, sealed]);
     const listed = await account.adapter.directory?.list(never);
     report('the directory names both rooms', listed?.length === 2, listed?.map(({ name, type }) => `${name}: ${type}`).join('; ') ?? '');

@@ -6,6 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { askToPair } from '../src/access/pairing.ts';
 import { replyTarget } from '../src/core/message.ts';
+import { accountData } from '../src/store/account-data.ts';
+import { saveStatus } from '../src/store/accounts.ts';
 import { isPaired } from '../src/store/pairing.ts';
 import { launchBrowser } from './support/browser.ts';
 import { startWebGateway } from './support/web-gateway.ts';
@@ -266,6 +268,22 @@ describe('the page in a real browser', { concurrency: false }, () => {
       await dialog.getByText('Nobody yet').waitFor();
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
+    }));
+
+  test('a device that waits to be verified shows its emoji under People, and the owner says whether they are the same', () =>
+    withPage(async (page) => {
+      const facts = { identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null };
+      await gateway.store.write((tx) => saveStatus(tx, { account: 'matrix', state: 'connected', ...facts }));
+      const data = accountData(gateway.store, 'matrix');
+      const check = { id: 'flow', userId: '@anna:example.org', state: 'compare', emoji: [{ symbol: '🐶', name: 'Dog' }, { symbol: '🌙', name: 'Moon' }] };
+      await data.set('check:flow', JSON.stringify({ atMs: Date.now(), check }));
+      await page.getByRole('button', { name: 'People' }).click();
+      const dialog = page.getByRole('dialog', { name: 'People' });
+      await dialog.getByText('🐶 Dog  🌙 Moon').waitFor();
+      await dialog.getByRole('button', { name: 'They match' }).click();
+      await data.set('check:flow', JSON.stringify({ atMs: Date.now(), check: { ...check, state: 'done', emoji: [] } }));
+      await dialog.getByText('matrix, verified').waitFor();
+      assert.match((await data.list('check-wish:'))[0]?.value ?? '', /"id":"flow","same":true/);
     }));
 
   test('everything can be done with the keyboard alone', () =>

@@ -229,9 +229,9 @@ test('what was open when the backup was made is taken up again, or let go of whe
     db.close();
     return rows;
   };
-  assert.match(await hermes('restore', archive, '--into', join(folder, 'a')), /1 undelivered answers of that time are taken up/);
+  assert.match(await hermes('restore', archive, '--into', join(folder, 'a')), /deliveries 1\. They are taken up/);
   assert.deepEqual(await stateIn(join(folder, 'a')), ['pending', 1]);
-  assert.match(await hermes('restore', archive, '--into', join(folder, 'b'), '--drop-open'), /were let go of/);
+  assert.match(await hermes('restore', archive, '--into', join(folder, 'b'), '--drop-open'), /They were let go of/);
   assert.deepEqual(await stateIn(join(folder, 'b')), ['cancelled', 0]);
 });
 

@@ -13,6 +13,7 @@ import { writeBackup } from '../portability/write-backup.ts';
 import type { Backup, BackupProgress } from '../portability/write-backup.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { interruptible } from './interruptible.ts';
 import { noteAct } from './note-act.ts';
 import { storePath } from './open-home.ts';
 import { readConfig, sections } from './settings.ts';
@@ -100,10 +101,10 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   const { instead, note } = flags.secrets ? { instead: new Map<string, string>(), note: undefined } : await configWithoutSecrets(home);
   const plainAccounts = config.ok ? config.accounts.filter(({ platform }) => platforms.find(({ name }) => name === platform)?.alwaysOn === true).map(({ account }) => account) : [];
   const line = progressLine(terminal);
-  const backup = await writeBackup({
+  const options = {
     home,
     file,
-    database: url === undefined ? { engine: 'sqlite', path: storePath(home) } : { engine: 'postgres', url },
+    database: url === undefined ? ({ engine: 'sqlite', path: storePath(home) } as const) : ({ engine: 'postgres', url } as const),
     version: terminal.version,
     clock: systemClock,
     secrets: flags.secrets,
@@ -112,7 +113,8 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
     instead,
     plainAccounts,
     onProgress: line.show,
-  }).finally(line.end);
+  };
+  const backup = await interruptible((signal) => writeBackup({ ...options, signal })).finally(line.end);
   const removed = flags.keep === undefined || !ownName.test(basename(file)) ? [] : await removeOld(dirname(file), flags.keep);
   const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
   noteAct(home, 'backup', `${file}${flags.secrets ? '' : ' (without secrets)'}`);

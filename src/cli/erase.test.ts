@@ -93,7 +93,7 @@ test('what is erased is gone from the database and from every file but the confi
 test('everything of a person can be exported to a folder and to one file', async () => {
   await fill();
   const to = join(folder, 'out');
-  assert.match(await hermes('export', ...person, '--to', to), /2 conversations, 3 messages in shared conversations, 2 files, 2 profiles/);
+  assert.match(await hermes('export', ...person, '--to', to), /Conversations: 2, messages in shared ones: 3, files: 2, profiles: 2/);
   assert.match(await readFile(join(to, 'conversations', 'dm_planted.md'), 'utf8'), /^# planted title[^]*### user[^]*planted words/);
   assert.equal((await readFile(join(to, 'conversations', 'dm_planted.jsonl'), 'utf8')).trim().split('\n').length, 2);
   const facts = JSON.parse(await readFile(join(to, 'person.json'), 'utf8')) as Readonly<Record<string, readonly unknown[]>>;
@@ -113,7 +113,7 @@ test('everything of a person can be exported to a folder and to one file', async
 
 test('conversations are exported to a folder, a file or standard output, all of them or those of an agent', async () => {
   await fill();
-  assert.match(await hermes('export', '--to', join(folder, 'all')), /5 conversations in/);
+  assert.match(await hermes('export', '--to', join(folder, 'all')), /Conversations: 5/);
   assert.equal((await readdir(join(folder, 'all'))).filter((name) => name.endsWith('.md')).length, 5);
   assert.equal((await readFile(join(folder, 'all', 'sessions.jsonl'), 'utf8')).trim().split('\n').length, 5);
   await hermes('export', '--account', 'telegram', '--to', join(folder, 'some.jsonl'));

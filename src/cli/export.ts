@@ -68,7 +68,7 @@ const exportSessions = (terminal: Terminal, flags: ExportFlags): Promise<void> =
       terminal.write(`${path}\n`);
     } else {
       await requireEmpty(path);
-      terminal.write(`${await exportToFolder(store, sessions, { folder: path, formats: [format] })} conversations in ${path}\n`);
+      terminal.write(`${path}\nConversations: ${await exportToFolder(store, sessions, { folder: path, formats: [format] })}\n`);
     }
   });
 
@@ -85,7 +85,7 @@ const exportOne = async (terminal: Terminal, person: Person, flags: ExportFlags)
       if (isArchive) await packFolder(folder, path);
       const { data, files } = found;
       noteAct(found.home, 'export', `person ${printOf(person)} to ${path}`);
-      terminal.write(`${path}\n${data.sessionIds.length} conversations, ${data.shared.length} messages in shared conversations, ${files.media.length} files, ${files.memories.length} profiles\n`);
+      terminal.write(`${path}\nConversations: ${data.sessionIds.length}, messages in shared ones: ${data.shared.length}, files: ${files.media.length}, profiles: ${files.memories.length}\n`);
     });
   } finally {
     if (isArchive) await rm(folder, { recursive: true });

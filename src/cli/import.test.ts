@@ -56,7 +56,7 @@ test('a home of the original is taken over with everything in it, is not changed
   assert.match(await textOf('.env'), /TELEGRAM_BOT_TOKEN=123456:ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/);
   assert.match(await textOf('.env'), /OPENAI_API_KEY=sk-of-the-original-0123456789/);
   assert.deepEqual(lines.find(({ what }) => what === 'cron.timezone'), { area: 'config', what: 'cron.timezone', fate: 'changed', why: 'it was timezone' });
-  assert.match(lines.find(({ what }) => what === 'display.skin')?.why ?? '', /unknown key/);
+  assert.equal(lines.find(({ what }) => what === 'display.skin')?.why, 'unknown key');
   assert.deepEqual(lines.find(({ what }) => what === 'kanban'), { area: 'config', what: 'kanban', fate: 'left', why: 'this gateway does not use it' });
   assert.match(await hermes('config', 'check'), /The configuration is fine/);
 
@@ -99,6 +99,21 @@ test('what is set here stays', async () => {
   assert.equal(await textOf('skills/work/invoices/SKILL.md'), 'mine');
   assert.deepEqual(whatOf(lines, 'skills', 'left'), ['work/invoices']);
   assert.deepEqual(lines.find(({ what }) => what === 'display.busy_input_mode')?.why, 'it has another value here');
+});
+
+test('a profile of the original becomes an agent', async () => {
+  using _home = await writeOriginalHome(original);
+  await assert.rejects(importNow('--agent', 'helper'), (error) => error instanceof ConfigError && /hermes agent add helper/.test(error.message));
+  await writeFile(join(home, 'config.yaml'), 'agents:\n  helper: {}\n');
+  await importNow('--agent', 'helper');
+  assert.equal(await textOf('config.yaml'), 'agents:\n  helper: {}\n', 'settings of a profile are for its owner to choose');
+  assert.equal(await textOf('profiles/helper/SOUL.md'), 'You are kind.');
+  assert.match(await textOf('profiles/helper/memories/MEMORY.md'), /likes tea/);
+  assert.ok(!existsSync(join(home, 'SOUL.md')));
+  const sessions = JSON.parse(await hermes('sessions', 'list', '--json')) as readonly { readonly agent: string }[];
+  assert.deepEqual([...new Set(sessions.map(({ agent }) => agent))], ['helper']);
+  const jobs = JSON.parse(await hermes('cron', 'list', '--json')) as readonly { readonly agent: string }[];
+  assert.deepEqual([...new Set(jobs.map(({ agent }) => agent))], ['helper']);
 });
 
 test('memories that have no room are left and named', async () => {

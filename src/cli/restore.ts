@@ -16,6 +16,7 @@ import { reindexMessages } from '../store/reindex-messages.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from './home-taken.ts';
+import { interruptible } from './interruptible.ts';
 import { noteAct } from './note-act.ts';
 import { storePath } from './open-home.ts';
 import { readConfig } from './settings.ts';
@@ -41,9 +42,9 @@ const check = async (terminal: Terminal, file: string, flags: RestoreFlags): Pro
 
 const openLines = ({ open }: Restored, dropped: boolean): readonly string[] => {
   if (open === undefined || open.messages + open.deliveries === 0) return [];
-  const what = `${open.messages} unanswered messages and ${open.deliveries} undelivered answers`;
-  if (dropped) return [`${what} of that time were let go of.`];
-  return [`${what} of that time are taken up when the gateway starts. If they were settled after the backup was made, restore again with --drop-open.`];
+  const what = `Open at that time: messages ${open.messages}, deliveries ${open.deliveries}.`;
+  if (dropped) return [`${what} They were let go of.`];
+  return [`${what} They are taken up when the gateway starts. If they were settled after the backup was made, restore again with --drop-open.`];
 };
 
 /** Where the restored home keeps its data: a PostgreSQL database, if it names one. */
@@ -104,7 +105,7 @@ const run = async (terminal: Terminal, given: string, flags: RestoreFlags): Prom
   const replaced = partsOf(manifest).filter((part) => existsSync(join(home, part)));
   if (replaced.length > 0 && flags.yes !== true) throw new ConfigError(`The backup is whole. ${about(manifest)}\nIt would replace these in ${home}, which are kept aside: ${replaced.join(', ')}\nAdd --yes to do it, or --into <folder> for another home.`);
   await prepareHome(home);
-  const restored = await restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true });
+  const restored = await interruptible((signal) => restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true, signal }));
   noteAct(home, 'restore', `${file} of ${restored.manifest.createdAt}`);
   const server = await aboutServer(terminal, home, restored, flags);
   if (flags.json === true) terminal.write(json({ home, parts: restored.parts, aside: restored.aside ?? null, open: restored.open ?? null, version: restored.manifest.version, createdAt: restored.manifest.createdAt }));

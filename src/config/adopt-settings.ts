@@ -50,10 +50,10 @@ interface Work {
 }
 
 /** Takes a text over unless something is wrong with it that was not wrong before; answers what, in words. */
-const take = (work: Work, after: ConfigTexts): string | undefined => {
+const take = (work: Work, what: string, after: ConfigTexts): string | undefined => {
   const { config } = evaluate(work.input, after);
   const { serious } = newProblems(work.config, config);
-  if (serious.length > 0) return serious.map(formatProblem).join('; ');
+  if (serious.length > 0) return serious.map((problem) => formatProblem(problem.path === what ? { ...problem, path: '' } : problem)).join('; ');
   work.texts = after;
   work.config = config;
   return undefined;
@@ -100,7 +100,7 @@ const adoptLeaf = (work: Work, leaf: Leaf, isLastTry: boolean): boolean => {
   }
   const { env } = work.texts;
   const after = edited(work, leaf);
-  const why = after === undefined ? 'it cannot be written into this config.yaml' : take(work, after);
+  const why = after === undefined ? 'it cannot be written into this config.yaml' : take(work, what, after);
   if (why === undefined) work.settings.push(work.texts.env === env ? { what, fate: 'taken' } : { what, fate: 'changed', why: 'it is a secret, so it is in .env now' });
   else if (isLastTry) work.settings.push({ what, fate: 'left', why });
   return why === undefined || isLastTry;
@@ -116,7 +116,7 @@ const adoptVariables = (work: Work, text: string): void => {
       work.settings.push(here(name, mine === value));
       continue;
     }
-    const why = take(work, { ...work.texts, env: setVariable(work.texts.env, { name, value }) });
+    const why = take(work, name, { ...work.texts, env: setVariable(work.texts.env, { name, value }) });
     work.settings.push(why === undefined ? { what: name, fate: 'taken' } : { what: name, fate: 'left', why });
   }
 };

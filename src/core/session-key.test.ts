@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import vectors from '../../test/vectors/session-keys.json' with { type: 'json' };
 import type { Chat, ChatType } from './message.ts';
-import { isShared, parseSessionKey, sessionKey } from './session-key.ts';
+import { isShared, keyOfAgent, parseSessionKey, sessionKey } from './session-key.ts';
 import type { SessionKeyOptions, SessionPlace } from './session-key.ts';
 
 interface VectorSource {
@@ -114,4 +114,11 @@ test('agent, account and chat type of every key can be read back', () => {
 test('what is not a session key is not read as one', () => {
   for (const text of ['', 'agent:main', 'agent:main:telegram', 'agent:main:telegram:private:1', 'agent::telegram:dm:1', 'agent:main:telegram:dmx', 'xagent:main:telegram:dm:1'])
     assert.equal(parseSessionKey(text), undefined, text);
+});
+
+test('the key of the same place for another agent differs in the agent only', () => {
+  assert.equal(keyOfAgent('agent:main:telegram:dm:7', 'helper'), 'agent:helper:telegram:dm:7');
+  assert.equal(keyOfAgent('agent:coder:matrix:group:!room:server:$thread', 'main'), 'agent:main:matrix:group:!room:server:$thread');
+  assert.equal(keyOfAgent('agent:main:web:dm', 'helper'), 'agent:helper:web:dm');
+  assert.equal(keyOfAgent('something else', 'main'), undefined);
 });

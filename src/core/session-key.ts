@@ -74,3 +74,9 @@ export const parseSessionKey = (key: string): ParsedSessionKey | undefined => {
   if (agent === undefined || account === undefined) return undefined;
   return { agent, account, chatType: chatType as ChatType, rest };
 };
+
+/** The key of the same place where another agent answers. Undefined for anything that `sessionKey` cannot have made. */
+export const keyOfAgent = (key: string, agent: string): string | undefined => {
+  const known = parseSessionKey(key);
+  return known === undefined ? undefined : ['agent', agent, known.account, known.chatType, known.rest].filter(Boolean).join(':');
+};

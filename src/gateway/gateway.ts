@@ -1,14 +1,8 @@
 import { join } from 'node:path';
-import { menuOf } from '../commands/menu.ts';
 import { newId } from '../core/ids.ts';
 import type { InboundEvent } from '../core/message.ts';
-import { replyTarget } from '../core/message.ts';
-import { isShared } from '../core/session-key.ts';
-import type { SessionSharing } from '../core/session-key.ts';
 import { cronjobTool } from '../agent/tools/cronjob.ts';
 import type { CronRunner } from '../cron/runner.ts';
-import { settleCronTurn } from '../cron/settle-turn.ts';
-import { withoutAnchor } from '../delivery/compose.ts';
 import { keepDirectory } from '../delivery/refresh-directory.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import { DeliveryGate } from '../delivery/gate.ts';
@@ -18,9 +12,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Redactor } from '../lib/redact.ts';
-import type { Adapter, Platform, Webhook } from '../platforms/contract.ts';
+import type { Platform, Webhook } from '../platforms/contract.ts';
 import { routedAgent } from '../routing/select-agent.ts';
-import type { BeginPolicy, BegunTurn } from '../sessions/begin.ts';
+import type { BegunTurn } from '../sessions/begin.ts';
 import { Conversations } from '../sessions/lanes.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import type { SpokenAnswers } from '../sessions/media/spoken-answers.ts';
@@ -29,8 +23,13 @@ import { expediteDeferred } from '../store/agent-lanes.ts';
 import { buryGateways, forgetNode, registerNode } from '../store/nodes.ts';
 import type { Store } from '../store/store.ts';
 import { Accounts } from './accounts.ts';
-import { busyModeOf } from './admit.ts';
-import { newAgentLimits, spendLimitsDiffer } from './agents/agent-limits.ts';
+import { beginPolicy, sharingOf } from './begin-policy.ts';
+import { newCourtesies } from './courtesies.ts';
+import type { Courtesies } from './courtesies.ts';
+import { finishedLine } from './finished-line.ts';
+import { isOwner } from './is-owner.ts';
+import { keepAlways } from './keep-always.ts';
+import { spendLimitsDiffer } from './agents/agent-limits.ts';
 import { Agents } from './agents/agents.ts';
 import { lookAfterSessions } from './agents/after-sessions.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
@@ -38,9 +37,7 @@ import { SingleTurns } from './agents/single-turns.ts';
 import { newAnswering } from './answering.ts';
 import { ApiGate } from './api/api-gate.ts';
 import { CallHub } from './api/call-hub.ts';
-import { apiAccount, ownerCaller } from './api/place.ts';
 import { RunLog } from './api/run-log.ts';
-import { settleApiCall } from './api/settle-call.ts';
 import { wishesOfCall } from './api/wishes-of-call.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
@@ -84,7 +81,6 @@ export interface GatewayOptions {
 
 const sendTimeoutMs = 30_000;
 const courtesyTimeoutMs = 10_000;
-const maxAttempts = 3;
 
 /** The whole gateway but for its doors (HTTP, terminal): everything is put together here and nowhere else. */
 export class Gateway {
@@ -106,6 +102,7 @@ export class Gateway {
   readonly #runLog: RunLog;
   readonly #singles: SingleTurns;
   readonly #counts: GatewayMetrics;
+  readonly #courtesies: Courtesies;
   readonly #stop = new AbortController();
   /** Commands that an ended process left behind come before whatever arrives now. */
   readonly #recovered = Promise.withResolvers<void>();
@@ -142,8 +139,9 @@ export class Gateway {
         return acceptEvent(inbox, event);
       },
       onUsable: (account) => void this.#onUsable(account),
-      onConnected: (account, adapter) => void this.#publishMenu(account, adapter),
+      onConnected: (account, adapter) => void this.#courtesies.publishMenu(account, adapter),
     });
+    this.#courtesies = newCourtesies({ log, accounts: this.#accounts, settings: () => this.#settings, signal: this.#stop.signal });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
     const childEnvironment = childEnvironmentOf(options.outside ?? {}, () => this.#settings);
     this.#hooks = openHooks({ ...options, childEnvironment, settings: () => this.#settings, account: (name) => this.#accounts.find(name), accounts: () => this.#accounts.names() });
@@ -170,10 +168,10 @@ export class Gateway {
       shared: parts,
       childEnvironment,
       outside: options.outside ?? {},
-      keepAlways: (patterns) => this.#keepAlways(patterns),
+      keepAlways: (patterns) => keepAlways(options.outside?.changeSetting, this.#settings.command_allowlist, patterns),
       screenSent: (text, to, context) => screenSent(this.#hooks, { text, to, context }),
-      isOwner: (person) => this.#isOwner(person),
-      moreTools: (approve) => [cronjobTool({ store, rules, approve, isOwner: (person) => this.#isOwner(person) })],
+      isOwner: (person) => isOwner(this.#accounts, person),
+      moreTools: (approve) => [cronjobTool({ store, rules, approve, isOwner: (person) => isOwner(this.#accounts, person) })],
     });
     this.#calls = new CallHub();
     this.#runLog = new RunLog(shared);
@@ -188,7 +186,7 @@ export class Gateway {
       owner: this.#owner,
       platforms: () => options.platforms,
       adapter: (account) => this.#accounts.adapter(account),
-      sharing: () => this.#sharing(),
+      sharing: () => sharingOf(this.#settings),
       agentAt: (account, chat) => routedAgent(this.#settings, { account, chat, sender: { id: chat.type === 'dm' ? chat.id : '', isBot: false } }).id,
     });
     this.#dispatcher = new Dispatcher({
@@ -212,7 +210,7 @@ export class Gateway {
       log,
       owner: this.#owner,
       concurrency: this.#settings.agent.max_concurrent_turns,
-      policy: this.#policy(),
+      policy: beginPolicy({ clock, settings: () => this.#settings, accounts: this.#accounts, singles: (agent) => this.#singles.count(agent) }),
       attachments: media.attachments,
       prepare: async (begun, { text, account }, signal) => (this.#agents.peek(begun.session.agent) ?? (await this.#agents.get(begun.session.agent))).prepare(text, { account, sessionId: begun.session.id }, signal),
       answering: newAnswering({ store, agents: this.#agents, apiCall: (begun) => this.#runLog.begins(begun).then(() => wishesOfCall(store, begun)), runQuestions: (begun) => this.#runLog.questionsOf(begun), hooks: this.#turnHooks, platform: (account) => this.#accounts.platform(account), platforms: () => this.#accounts.labels() }),
@@ -320,45 +318,6 @@ export class Gateway {
     if (config.elsewhere === undefined) this.#hooks.emit('gateway:startup', { agent_id: null, platforms: this.#accounts.names(), version: this.#options.version });
   }
 
-  /** What was allowed for good is written down where the owner sees it. */
-  async #keepAlways(patterns: readonly string[]): Promise<string | undefined> {
-    const change = this.#options.outside?.changeSetting;
-    if (change === undefined) return 'the configuration is not this process’s to write';
-    const known = this.#settings.command_allowlist;
-    const fresh = patterns.filter((pattern) => !known.includes(pattern));
-    if (known.length === 0) return fresh.length === 0 ? undefined : change('command_allowlist', JSON.stringify(fresh));
-    // One by one behind the others, so that what is written beside them stays.
-    for (const [i, pattern] of fresh.entries()) {
-      const problem = await change(`command_allowlist.${known.length + i}`, pattern);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
-  }
-
-  #isOwner({ account, userId }: { readonly account: string; readonly userId: string }): boolean {
-    const known = this.#accounts.find(account);
-    if (known === undefined) return account === apiAccount && userId === ownerCaller;
-    const { allowed_users, allow_admin_from = [] } = known.common;
-    return (known.platform.authenticatesSenders && known.platform.surface !== 'machine') || allowed_users.includes(userId) || allow_admin_from.includes(userId);
-  }
-
-  #sharing(): SessionSharing {
-    return { groupSessionsPerUser: this.#settings.group_sessions_per_user, threadSessionsPerUser: this.#settings.thread_sessions_per_user };
-  }
-
-  #policy(): BeginPolicy {
-    return {
-      maxAttempts,
-      settle: (turn) => settleApiCall(turn) ?? settleCronTurn(turn),
-      busyMode: (session) => busyModeOf({ settings: () => this.#settings, account: (name) => this.#accounts.find(name) }, session),
-      isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, this.#sharing()),
-      platform: (account) => this.#accounts.platform(account),
-      replyTo: (event) => (this.#accounts.find(event.account)?.common.reply_to_mode === 'off' && event.awaitsAnswer !== true ? withoutAnchor(replyTarget(event)) : replyTarget(event)),
-      anchorAll: (account) => this.#accounts.find(account)?.common.reply_to_mode === 'all',
-      limits: newAgentLimits({ clock: this.#options.clock, settings: () => this.#settings, platform: (account) => this.#accounts.platform(account), singles: (agent) => this.#singles.count(agent) }),
-    };
-  }
-
   async #onUsable(account: string): Promise<void> {
     this.#spoken.wake();
     try {
@@ -369,53 +328,15 @@ export class Gateway {
     }
   }
 
-  async #publishMenu(account: string, adapter: Adapter): Promise<void> {
-    try {
-      const menu = menuOf(this.#settings, this.#accounts.platform(account)?.surface ?? 'chat');
-      await adapter.menu?.publish(menu, AbortSignal.any([this.#stop.signal, AbortSignal.timeout(courtesyTimeoutMs)]));
-    } catch (error) {
-      this.#options.log.warn({ err: error, account }, 'account.menu_not_published');
-    }
-  }
-
   #onAccepted(event: InboundEvent, outcome: Outcome): void {
     this.#counts.accepted(event, outcome);
-    if (event.kind === 'button' && outcome.accepted === 'stored') void this.#answerPress(event, outcome.pressed);
-  }
-
-  /** Takes the waiting sign off a pressed button. */
-  async #answerPress(event: InboundEvent, text: string | undefined): Promise<void> {
-    try {
-      await this.#accounts.adapter(event.account)?.choices?.answer(event, text, AbortSignal.timeout(courtesyTimeoutMs));
-    } catch (error) {
-      this.#options.log.debug({ err: error, account: event.account }, 'button.not_answered');
-    }
+    if (event.kind === 'button' && outcome.accepted === 'stored') void this.#courtesies.answerPress(event, outcome.pressed);
   }
 
   #onFinished(turn: FinishedTurn): void {
     this.#counts.finished(turn);
     this.#turnHooks.onFinished(turn);
     this.#calls.onFinished(turn);
-    const { begun, result, ms } = turn;
-    const { target } = begun.turn;
-    this.#options.log.info(
-      {
-        inbox: begun.inboxIds,
-        account: target.account,
-        chat: target.chatId,
-        thread: target.threadId,
-        session: begun.session.id,
-        turn: begun.turn.id,
-        attempt: begun.turn.attempts,
-        reason: result.reason,
-        error: result.error ?? undefined,
-        model: result.model ?? undefined,
-        input_tokens: result.usage.inputTokens,
-        output_tokens: result.usage.outputTokens,
-        turn_ms: ms,
-        answered: result.answer !== undefined,
-      },
-      'message.done',
-    );
+    this.#options.log.info(finishedLine(turn), 'message.done');
   }
 }

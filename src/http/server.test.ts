@@ -184,3 +184,19 @@ test('logging out cuts what the session still has open', { timeout: 10_000 }, as
   await fetch(`${world.url}/api/logout`, { method: 'POST', headers: { ...headers, cookie }, body: '{}' });
   await assert.rejects(open.bytes());
 });
+
+test('a client that would rather speak another protocol is answered all the same', async () => {
+  const http = await start(new Hono<HttpEnv>().get('/', (c) => c.text('hello')));
+  const socket = await dial(http.url);
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n');
+  assert.match(await answerOf(socket), /^HTTP\/1\.1 200 OK[^]*hello/);
+  await http.close();
+});
+
+test('a socket that nobody wants is refused with the answer of the path', async () => {
+  const http = await start(new Hono<HttpEnv>().get('/', (c) => c.json({ error: 'no' }, 403)));
+  const socket = await dial(http.url);
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n');
+  assert.match(await answerOf(socket), /^HTTP\/1\.1 403 Forbidden/);
+  await http.close();
+});

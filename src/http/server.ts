@@ -92,6 +92,8 @@ export const startHttp = async (deps: { readonly options: HttpOptions; readonly 
       requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: Math.min(5_000, limits.headersMs),
+      // Clients that would rather speak HTTP/2 say so in the same header; they are answered as if they had not.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
   });
   if (!(server instanceof Server)) throw new TypeError('the adaptor made no HTTP/1.1 server');

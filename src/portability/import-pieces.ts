@@ -72,5 +72,5 @@ export const importMemories = async (from: string, file: MemoryFile, options: Fi
     else if (outcome.type === 'drifted') return report.add({ area: 'memories', fate: 'left', what: name, why: outcome.reason });
     else if (outcome.type !== 'duplicate') report.add({ area: 'memories', fate: 'left', what, why: 'it is no entry of its own' });
   }
-  if (taken > 0) report.add({ area: 'memories', fate: 'taken', what: `${taken} entries of ${name}` });
+  if (taken > 0) report.add({ area: 'memories', fate: 'taken', what: `entries of ${name}: ${taken}` });
 };

@@ -164,6 +164,7 @@ export class PostgresStore implements Store {
       const row = await trx.selectFrom('meta').select('value').where('key', '=', 'schema_version').executeTakeFirst();
       const version = Number(row?.value ?? 0);
       if (version > schemaVersion) throw newerSchema('The database', version);
+      if (version > 0 && version < schemaVersion) this.#log.info({ from: version, to: schemaVersion }, 'store.upgrading');
       for (const step of pendingMigrations(version, 'postgres')) {
         for (const statement of step.statements) await sql.raw(statement).execute(trx);
         await trx

@@ -16,6 +16,7 @@ import { newMetrics } from '../../src/lib/metrics.ts';
 import type { Adapter, Inbox } from '../../src/platforms/contract.ts';
 import { web } from '../../src/platforms/web/index.ts';
 import { webOptions } from '../../src/platforms/web/options.ts';
+import { platforms } from '../../src/platforms/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStoredData } from './stored-data.ts';
 
@@ -97,6 +98,7 @@ export const startWebGateway = async (options: { readonly folder: string; readon
   };
   const app = httpApp({
     audit: () => undefined,
+    platforms,
     options: section,
     version: '0.0.0',
     clock: systemClock,

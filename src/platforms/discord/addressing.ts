@@ -18,12 +18,11 @@ const removeAt = (text: string, at: number, length: number): string => {
   return /\s$/.test(before) ? before + after.trimStart() : before + after;
 };
 
-/** Takes a call at the beginning or the end off; in the middle it is part of a sentence. */
+/** Takes a single call off; of several, one may be what the sentence is about. Somebody who says nothing but our name has said that. */
 const withoutCall = (text: string, calls: readonly RegExpMatchArray[]): string => {
   const [only, second] = calls;
   if (only === undefined || second !== undefined) return text;
-  const rest = removeAt(text, only.index ?? 0, only[0].length).trim();
-  return rest === '' ? '' : rest;
+  return removeAt(text, only.index ?? 0, only[0].length).trim() || text;
 };
 
 /**

@@ -49,7 +49,7 @@ const sent = async (target = toChat(simulator.ids.text), text = 'ours'): Promise
 describe('a message is for us', () => {
   it('when it names us, wherever the name stands', async () => {
     const me = `<@${simulator.ids.bot}>`;
-    for (const [text, rest] of [[`${me} hello`, 'hello'], [`hello ${me}`, 'hello'], [`<@!${simulator.ids.bot}>, hello`, 'hello'], [`ask ${me} about it`, 'ask about it']] as const) {
+    for (const [text, rest] of [[`${me} hello`, 'hello'], [`hello ${me}`, 'hello'], [`<@!${simulator.ids.bot}>, hello`, 'hello'], [`ask ${me} about it`, 'ask about it'], [me, me], [`${me} is not ${me}`, `${me} is not ${me}`]] as const) {
       const event = await say(text);
       assert.deepEqual([event.addressed, event.mentioned, event.text], [true, true, rest]);
     }
@@ -170,6 +170,14 @@ describe('a command from the menu', () => {
     assert.equal(simulator.visible(simulator.ids.text)[0]?.text, 'Done!');
   });
 
+  it('is answered in its place also when the answer is there before Discord knows that the command has come', async () => {
+    const sending = Promise.withResolvers<unknown>();
+    inbox.before = async (event) => sending.resolve(account.adapter.send(message(replyTarget(event), 'Quickly.'), never));
+    await choose();
+    await sending.promise;
+    assert.deepEqual(simulator.visible(simulator.ids.text).map(({ text, edited }) => [text, edited]), [['Quickly.', 1]]);
+  });
+
   it('is answered in its place also after a restart, and once however often', async () => {
     const event = await choose();
     await eventually(() => simulator.answerTo(event.nativeId).kind === 5);
@@ -273,6 +281,7 @@ describe('automatic threads', () => {
     await account.adapter.send(message(replyTarget(event), 'Gladly.'), never);
     assert.deepEqual(simulator.threads().filter(({ id }) => id === messageId), [{ id: messageId, name: 'Plan my **week**', parentId: simulator.ids.text }]);
     assert.deepEqual([simulator.visible(messageId).map(({ text }) => text), simulator.typing()], [['Gladly.'], [messageId]]);
+    assert.equal(simulator.log.findLast(({ path }) => path === `/channels/${messageId}/messages`)?.body['message_reference'], undefined);
     const next = await say('and then?', { chatId: messageId, chatType: 'thread' });
     assert.deepEqual([next.chat.id, next.chat.threadId, next.addressed], [messageId, messageId, true]);
     await account.adapter.reactions?.set(replyTarget(event), messageId, '👀', never);

@@ -293,17 +293,26 @@ describe('a connection', () => {
     await failedWith(running, 'unavailable', /not its protocol/);
   });
 
-  it('takes in no more than it can store, and loses nothing by it', async () => {
+  it('takes in no more than it can store, stays alive meanwhile, and loses nothing by it', async () => {
+    await simulator[Symbol.asyncDispose]();
+    await start({ heartbeatMs: 60 });
     const inbox = testInbox();
     const gate = Promise.withResolvers<void>();
-    inbox.before = () => gate.promise;
-    await run(inbox);
-    await simulator.say(inDm('0'));
-    await eventually(() => inbox.offered.length === 1);
-    for (let index = 1; index < 1500; index += 1) simulator.sayMeanwhile(inDm(String(index)));
+    inbox.before = ({ chat }) => (chat.type === 'dm' ? gate.promise : Promise.resolve());
+    const running = await run(inbox);
+    await simulator.gateway.ready();
+    const count = 3000;
+    for (let index = 0; index < count; index += 1) {
+      simulator.sayMeanwhile(inDm(String(index)));
+      if (index === 1000) simulator.sayMeanwhile(inChannel('a thousand wait'));
+    }
+    await heard(inbox, 'a thousand wait');
+    const beats = frames(1);
+    await eventually(() => frames(1) > beats + 4, 'it is still alive');
     gate.resolve();
-    await eventually(() => inbox.events.length === 1500, 'everything arrived');
-    assert.deepEqual(texts(inbox), Array.from({ length: 1500 }, (_, index) => String(index)));
+    await eventually(() => inbox.events.length === count + 1, 'everything arrived');
+    assert.deepEqual(texts(inbox).filter((text) => /^\d+$/.test(text)), Array.from({ length: count }, (_, index) => String(index)));
+    assert.equal(await Promise.race([running.ended, Promise.resolve('alive')]), 'alive');
   });
 
   it('ends within a second also in the middle of storing', async () => {

@@ -1,3 +1,4 @@
+import { PlatformError } from '../../core/errors.ts';
 import type { OutboundMessage, SendReceipt } from '../../core/message.ts';
 import { chatsLike } from '../../core/target.ts';
 import type { ReadChat } from '../../core/target.ts';
@@ -37,7 +38,9 @@ interface Sending {
 /** Whoever answers finds the thread by what our mail says; the record is for our own next mail in it, so its loss is no failure. */
 const send = async ({ composing, smtp, records, log }: Sending, message: OutboundMessage, signal: AbortSignal): Promise<SendReceipt> => {
   const { target } = message;
-  const record = await records.find(target);
+  const record = await records.find(target).catch((cause: unknown) => {
+    throw new PlatformError('unavailable', 'what is known of the thread could not be read', { cause });
+  });
   const { messageId, subject, references, raw } = await composeMail(composing, message, record);
   await smtp.submit({ from: composing.from.address, to: target.chatId, raw }, signal);
   const isInThread = target.threadId !== undefined || target.replyTo !== undefined;

@@ -122,6 +122,16 @@ describe('reading a mailbox', () => {
     assert.match(event.text, /Only its beginning was read/);
   });
 
+  it('passes over what was deleted before it could be read', async () => {
+    await using box = await openMailbox();
+    const { inbox } = await box.receive();
+    box.provider.deliver(withHeaders('deleted', 'deleted'), 'INBOX', undefined, ['\\Deleted']);
+    await box.say('still there');
+    await eventWith(inbox, 'still there');
+    assert.deepEqual(offered(inbox), ['still there']);
+    assert.ok(box.lines.some((line) => line.includes('it is not there any more')));
+  });
+
   it('reports a bounce of a mail of ours, and answers nobody', async () => {
     await using box = await openMailbox();
     const { inbox } = await box.receive();

@@ -53,7 +53,7 @@ const rereadFolder = async (receiving: FolderReceiving, opened: Folder, { link, 
   log.info({ folder, before: place.uidValidity, now: opened.uidValidity }, 'email.folder_renumbered');
   const uids = await link.search({ since: new Date(place.atMs - rereadMs) });
   for (const uid of uids) await takeMail(receiving, link, { folder, uidValidity: opened.uidValidity, uid }, { wanted: ({ dateMs }) => !isOldNews(dateMs, place), signal });
-  return advance(receiving, { ...place, uidValidity: opened.uidValidity, uid: Math.max(opened.uidNext - 1, ...uids), atMs: receiving.clock.now() });
+  return advance(receiving, { ...place, uidValidity: opened.uidValidity, uid: Math.max(opened.uidNext - 1, uids.at(-1) ?? 0), atMs: receiving.clock.now() });
 };
 
 type Woken = 'told' | 'looked';

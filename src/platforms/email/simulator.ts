@@ -22,7 +22,7 @@ export interface EmailSimulatorOptions {
 export interface EmailSimulator extends PlatformSimulator {
   readonly address: string;
   /** Puts a mail into a folder as it is. */
-  deliver(raw: string | Buffer, folder?: string, arrivedAt?: Date): void;
+  deliver(raw: string | Buffer, folder?: string, arrivedAt?: Date, flags?: readonly string[]): void;
   /** The mails that were sent, as they went over the wire. */
   sent(): readonly { readonly from: string; readonly to: string; readonly raw: string }[];
   /** IMAP commands in the order they came. */
@@ -73,7 +73,7 @@ export const startEmailSimulator = async (wanted: EmailSimulatorOptions = {}): P
   const smtpServer = await startSmtp(smtp, 0);
   const delivered = new Map<string, Buffer>();
   let count = 0;
-  const deliver: EmailSimulator['deliver'] = (raw, folder = 'INBOX', arrivedAt) => void mailboxes.append(folder, Buffer.from(raw), arrivedAt);
+  const deliver: EmailSimulator['deliver'] = (raw, folder = 'INBOX', arrivedAt, flags) => mailboxes.append(folder, { raw: Buffer.from(raw), arrivedAt, flags });
   const speak = async (message: SimulatedMessage, genuine: boolean): Promise<string> => {
     const from = message.own === true ? address : message.senderId;
     const thread = message.threadId === undefined ? undefined : shown.findLast(({ threadId }) => threadId === message.threadId)?.id;

@@ -74,7 +74,7 @@ const handOver = async ({ inbox, records }: Receiving, parsed: Extract<Parsed, {
   const references = [...mail.references, ...mail.inReplyTo];
   const forget = await records.note(event, { subject: mail.subject, references });
   const accepted = await inbox.accept(event);
-  if (!isKept(accepted)) await forget();
+  if (accepted !== 'stored') await forget();
   return accepted;
 };
 
@@ -96,12 +96,14 @@ const read = async (receiving: Receiving, source: Uint8Array, arrived: Omit<Arri
 export const takeMail = async (receiving: Receiving, link: ImapLink, slot: Slot, { wanted, signal }: { readonly wanted: (mail: Mail) => boolean; readonly signal: AbortSignal }): Promise<void> => {
   const { log, markSeen } = receiving;
   const fetched = await fetchMail(receiving, link, slot).catch((error: unknown) => unlessRefusedOften(receiving, slot, error));
-  const found = fetched === undefined ? undefined : await read(receiving, fetched.source, fetched.arrived, signal);
-  if (found === undefined) return;
+  if (fetched === undefined) return log.info({ ...slot, reason: 'it is not there any more' }, 'email.skipped');
+  const found = await read(receiving, fetched.source, fetched.arrived, signal);
+  if (found === undefined) return undefined;
   const { mail, parsed } = found;
-  const facts = { folder: slot.folder, uid: slot.uid, message_id: mail.messageId };
+  const facts = { ...slot, message_id: mail.messageId };
   if (!wanted(mail)) log.info({ ...facts, reason: 'old mail in a folder that was numbered anew' }, 'email.skipped');
   else if ('skip' in parsed) log.info({ ...facts, reason: parsed.skip }, 'email.skipped');
   else if ('bounce' in parsed) log.warn({ ...facts, bounce: parsed.bounce }, 'email.bounced');
   else if (isKept(await handOver(receiving, parsed, mail)) && markSeen) await link.markSeen(slot.uid);
+  return undefined;
 };

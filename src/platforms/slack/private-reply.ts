@@ -14,7 +14,9 @@ interface ReplyAddress {
   readonly left: number;
 }
 
-const keyOf = (chatId: string, threadId: string): string => `reply:${chatId}:${threadId}`;
+const prefix = 'reply:';
+
+const keyOf = (chatId: string, threadId: string): string => `${prefix}${chatId}:${threadId}`;
 
 const read = (value: string | undefined): ReplyAddress | undefined => {
   const stored = record(value === undefined ? undefined : parseJson(value));
@@ -51,3 +53,7 @@ export const takeReplyAddress = async (data: AccountData, { chatId, threadId = '
   }
 };
 
+/** Forgets addresses that do not hold any more. */
+export const forgetOldReplies = async (data: AccountData, nowMs: number): Promise<void> => {
+  for (const { key, value } of await data.list(prefix)) if ((read(value)?.untilMs ?? 0) < nowMs) await data.remove(key);
+};

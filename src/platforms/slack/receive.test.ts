@@ -184,8 +184,11 @@ describe('after a gap', () => {
     const first = await runAccount(adapter, inbox);
     await simulator.say({ ...dm, text: 'one' });
     await simulator.say({ ...channel, text: 'question', mention: true });
+    await eventually(() => inbox.events.length === 2, 'both arrived');
     const latest = await simulator.say({ ...dm, text: 'one more' });
-    await eventually(() => inbox.events.length === 3, 'all arrived');
+    await eventually(() => simulator.acknowledged() === 4, 'all are acknowledged');
+    const questions = (): number => inbox.offered.filter(({ text }) => text === 'question').length;
+    const before = questions();
     const threadId = inbox.events.find(({ text }) => text === 'question')?.chat.threadId ?? '';
     await first.stop();
     assert.deepEqual(await data.get(`place:T00FAKE00AA:${dm.chatId}`), latest);
@@ -200,6 +203,7 @@ describe('after a gap', () => {
     await simulator.say({ ...dm, text: 'four' });
     await eventWith(inbox, 'four');
     for (const text of ['new question', 'more']) await eventWith(second.inbox, text);
+    assert.equal(questions(), before);
     const of = (chatId: string): readonly string[] => inbox.events.filter(({ chat, addressed }) => chat.id === chatId && addressed).map(({ text }) => text);
     assert.deepEqual(of(dm.chatId), ['one', 'one more', 'two', 'three', 'four']);
     assert.deepEqual(of(channel.chatId).toSorted(), ['more', 'new question', 'question']);

@@ -8,6 +8,7 @@ import type { CatchingUp } from './catch-up.ts';
 import { newNames } from './names.ts';
 import type { SlackOptions } from './options.ts';
 import { openPlaces } from './places.ts';
+import { forgetOldReplies } from './private-reply.ts';
 import type { Reading } from './reading.ts';
 import { newTaker } from './take.ts';
 import type { Taker } from './take.ts';
@@ -59,6 +60,7 @@ export const receive = async (receiving: Receiving, way: Way, signal: AbortSigna
     const workspaces = await receiving.workspaces.all(within);
     for (const { teamName, missingScopes } of workspaces) if (missingScopes.length > 0) log.warn({ workspace: teamName, scopes: missingScopes }, 'slack.scopes.missing');
     await forgetOldFiles(data, clock.now());
+    await forgetOldReplies(data, clock.now());
     const reading: Reading = { account, options, workspaces, isCommand, takesPart: (thread) => places.has(thread) };
     const names = newNames({ workspaces: () => workspaces, clock, log });
     const taker = newTaker({ inbox, reading, names, places, data, log, clock }, within);
@@ -68,6 +70,7 @@ export const receive = async (receiving: Receiving, way: Way, signal: AbortSigna
     if (!signal.aborted) throw error;
   } finally {
     over.abort();
-    await places.save();
+    // What is not written is only read once more.
+    await Promise.allSettled([places.save()]);
   }
 };

@@ -81,8 +81,8 @@ const importSessions = async (folder: string, options: OpenclawImport): Promise<
     const inDatabase = (await readdir(join(folder, 'agents', agent), { recursive: true })).filter((name) => name.endsWith('.sqlite'));
     if (inDatabase.length > 0) options.report.add({ area: 'sessions', fate: 'left', what: `agents/${agent}: ${inDatabase.join(', ')}`, why: 'newer versions keep conversations in a database whose form is not published; export them there as JSONL' });
   }
-  if (tally.taken > 0) options.report.add({ area: 'sessions', fate: 'taken', what: `${tally.taken} conversations; /resume goes on with one` });
-  if (tally.known > 0) options.report.add({ area: 'sessions', fate: 'known', what: `${tally.known} conversations` });
+  if (tally.taken > 0) options.report.add({ area: 'sessions', fate: 'taken', what: `conversations: ${tally.taken}; /resume goes on with one` });
+  if (tally.known > 0) options.report.add({ area: 'sessions', fate: 'known', what: `conversations: ${tally.known}` });
 };
 
 /** Points and paragraphs of a text without entries, each by itself; headings are left out. */

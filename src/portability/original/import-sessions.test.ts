@@ -53,7 +53,7 @@ eachStore((_engine, open) => {
     assert.deepEqual((await searchMessages(store, { text: 'noon', limit: 5 })).map((hit) => hit.snippet.includes('noon')), [true]);
     assert.deepEqual((await searchMessages(store, { text: 'old question', limit: 5 })).length, 1, 'what was summarised is found');
     assert.deepEqual((await searchMessages(store, { text: 'mistake', limit: 5 })).length, 0, 'what was taken back is not');
-    assert.deepEqual(report.lines.map(({ fate, what }) => `${fate}: ${what}`), ['taken: 5 conversations with 10 messages; 2 of them go on where they were', 'left: 1 rows that are no messages']);
+    assert.deepEqual(report.lines.map(({ fate, what }) => `${fate}: ${what}`), ['taken: conversations: 5, with messages: 10; going on where they were: 2', 'left: rows that are no messages: 1']);
   });
 
   test('a second run takes nothing twice, and what is here is not touched', async () => {
@@ -68,7 +68,7 @@ eachStore((_engine, open) => {
     assert.match(first.lines.find(({ fate }) => fate === 'changed')?.what ?? '', /is called "Trip #2"/);
     const second = newImportReport();
     await importSessions(folder, { attempt: (work) => store.write(work), report: second });
-    assert.deepEqual(second.lines, [{ area: 'sessions', fate: 'known', what: '5 conversations' }]);
+    assert.deepEqual(second.lines, [{ area: 'sessions', fate: 'known', what: 'conversations: 5' }]);
     assert.equal((await store.read((db) => findSession(db, 'mine')))?.title, 'Trip');
   });
 
@@ -77,8 +77,16 @@ eachStore((_engine, open) => {
     const { store } = await open();
     const report = newImportReport();
     await importSessions(folder, { attempt: (work) => tryOut(store, work), report });
-    assert.match(report.lines[0]?.what ?? '', /5 conversations with 10 messages/);
+    assert.match(report.lines[0]?.what ?? '', /conversations: 5, with messages: 10/);
     assert.equal(await store.read((db) => findSession(db, '20260501_080000_aaaaaaaa')), undefined);
+  });
+
+  test('conversations that are given to an agent go on where that agent answers', async () => {
+    using _home = await writeOriginalHome(folder);
+    const { store } = await open();
+    await importSessions(folder, { attempt: (work) => store.write(work), report: newImportReport(), agent: 'helper' });
+    assert.equal((await store.read((db) => boundSession(db, 'agent:helper:telegram:dm:7')))?.sessionId, '20260501_080000_aaaaaaaa');
+    assert.equal(await store.read((db) => boundSession(db, 'agent:main:telegram:dm:7')), undefined);
   });
 
   test('an early version without places in its database is read with the index file beside it', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatType, Target } from '../../core/message.ts';
-import { parseSessionKey } from '../../core/session-key.ts';
+import { keyOfAgent, parseSessionKey } from '../../core/session-key.ts';
 import type { Usage } from '../../core/transcript.ts';
 import { importSession } from '../../store/imported-session.ts';
 import type { ImportedMessage, ImportedSession } from '../../store/imported-session.ts';
@@ -73,25 +73,26 @@ const targetOf = (row: OriginalRow, origin: Place['origin'], chatType: ChatType)
 };
 
 /** Keys have the same form here; only a terminal is called otherwise, and its places are not kept. */
-const bindingOf = (row: OriginalRow, place: Place, chatType: ChatType): ImportedSession['binding'] => {
-  const key = textIn(row, 'session_key') ?? place.sessionKey;
+const bindingOf = (row: OriginalRow, place: Place, at: { readonly chatType: ChatType; readonly agent: string }): ImportedSession['binding'] => {
+  const key = keyOfAgent(textIn(row, 'session_key') ?? place.sessionKey ?? '', at.agent);
   const known = key === undefined ? undefined : parseSessionKey(key);
-  const target = targetOf(row, place.origin, chatType);
+  const target = targetOf(row, place.origin, at.chatType);
   if (key === undefined || known === undefined || target === undefined || row['ended_at'] !== null || known.account !== target.account) return undefined;
   return { sessionKey: key, target };
 };
 
-const sessionOfRow = (row: OriginalRow, place: Place, agent: string | undefined): ImportedSession => {
+const sessionOfRow = (row: OriginalRow, place: Place, wanted: string | undefined): ImportedSession => {
   const source = textIn(row, 'source') ?? 'local';
   const origin = { ...place.origin, ...(isRecord(parsed(row['origin_json'])) ? (parsed(row['origin_json']) as Place['origin']) : {}) };
   const key = textIn(row, 'session_key') ?? place.sessionKey;
   const known = key === undefined ? undefined : parseSessionKey(key);
   const chatType = known?.chatType ?? chatTypes[textIn(row, 'chat_type') ?? textFrom(origin, 'chat_type') ?? 'dm'] ?? 'group';
+  const agent = wanted ?? textIn(row, 'agent_id') ?? known?.agent ?? 'main';
   const createdAtMs = msIn(row, 'started_at') ?? 0;
   const endedAtMs = msIn(row, 'ended_at');
   return {
     id: textIn(row, 'id') ?? '',
-    agent: agent ?? textIn(row, 'agent_id') ?? known?.agent ?? 'main',
+    agent,
     account: accountOf(source),
     chatType,
     userId: terminals.has(source) ? 'owner' : (textIn(row, 'user_id') ?? textFrom(origin, 'user_id')),
@@ -102,7 +103,7 @@ const sessionOfRow = (row: OriginalRow, place: Place, agent: string | undefined)
     endedAtMs,
     endReason: endedAtMs === undefined ? undefined : (endReasons[textIn(row, 'end_reason') ?? ''] ?? 'imported'),
     usage: usageOf(row),
-    binding: bindingOf(row, { ...place, origin }, chatType),
+    binding: bindingOf(row, { ...place, origin }, { chatType, agent }),
   };
 };
 
@@ -154,7 +155,7 @@ export const importSessions = async (folder: string, options: { readonly attempt
   const sessions = onlyNewestBound(rows.map((row) => sessionOfRow(row, places.get(textIn(row, 'id') ?? '') ?? nowhere, options.agent)));
   const tally: Tally = { sessions: 0, messages: 0, bound: 0, known: 0, skipped: 0 };
   for (const session of sessions) await importOne(state, session, { attempt, report, tally });
-  if (tally.sessions > 0) report.add({ area: 'sessions', fate: 'taken', what: `${tally.sessions} conversations with ${tally.messages} messages; ${tally.bound} of them go on where they were` });
-  if (tally.known > 0) report.add({ area: 'sessions', fate: 'known', what: `${tally.known} conversations` });
-  if (tally.skipped > 0) report.add({ area: 'sessions', fate: 'left', what: `${tally.skipped} rows that are no messages`, why: 'system prompts and notes of the original are made anew here' });
+  if (tally.sessions > 0) report.add({ area: 'sessions', fate: 'taken', what: `conversations: ${tally.sessions}, with messages: ${tally.messages}; going on where they were: ${tally.bound}` });
+  if (tally.known > 0) report.add({ area: 'sessions', fate: 'known', what: `conversations: ${tally.known}` });
+  if (tally.skipped > 0) report.add({ area: 'sessions', fate: 'left', what: `rows that are no messages: ${tally.skipped}`, why: 'system prompts and notes of the original are made anew here' });
 };

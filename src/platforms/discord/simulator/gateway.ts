@@ -24,6 +24,8 @@ interface Session {
   socket: WebSocket | undefined;
   /** The connection lives, and nothing is delivered or kept. */
   deaf: boolean;
+  /** A heartbeat is about to be asked for. */
+  reminding: boolean;
 }
 
 export interface GatewayOptions {
@@ -166,7 +168,7 @@ export class SimulatedGateway {
       return undefined;
     }
     this.#count += 1;
-    const session: Session = { id: `session${this.#count}`, log: [], seq: 0, acknowledged: 0, socket, deaf: false };
+    const session: Session = { id: `session${this.#count}`, log: [], seq: 0, acknowledged: 0, socket, deaf: false, reminding: false };
     this.#sessions.set(session.id, session);
     const guilds = [{ id: this.#world.guildId, unavailable: true }];
     const { bot, applicationId } = this.#world;
@@ -214,11 +216,13 @@ export class SimulatedGateway {
 
   /** Asks for heartbeats until they say that everything has been seen; Discord may ask at any time, too. */
   #remind(session: Session, afterMs = 5): void {
-    const { socket } = session;
-    const last = session.log.findLast(({ counts }) => counts)?.seq ?? 0;
-    if (socket === undefined || socket.readyState !== socket.OPEN || session.acknowledged >= last) return;
+    if (session.reminding) return;
+    session.reminding = true;
     setTimeout(() => {
-      if (session.acknowledged >= last || socket.readyState !== socket.OPEN) return;
+      session.reminding = false;
+      const { socket } = session;
+      const last = session.log.findLast(({ counts }) => counts)?.seq ?? 0;
+      if (session.acknowledged >= last || socket === undefined || socket.readyState !== socket.OPEN) return;
       socket.send(JSON.stringify({ op: 1, s: null, t: null, d: null }));
       this.#remind(session, Math.min(afterMs * 2, 100));
     }, afterMs).unref();

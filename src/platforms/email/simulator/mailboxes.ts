@@ -17,7 +17,7 @@ export interface SimulatedFolder {
 export interface Mailboxes {
   get(name: string): SimulatedFolder | undefined;
   readonly names: readonly string[];
-  append(name: string, raw: Buffer, arrivedAt?: Date): StoredMail;
+  append(name: string, mail: { readonly raw: Buffer; readonly arrivedAt?: Date | undefined; readonly flags?: readonly string[] | undefined }): void;
   /** The folder is rebuilt: the same mails under new numbers. */
   renumber(name: string): void;
   onChange(listener: (folder: SimulatedFolder) => void): Disposable;
@@ -35,13 +35,11 @@ export const newMailboxes = (names: readonly string[], now: () => number): Mailb
   return {
     get: find,
     names,
-    append(name, raw, arrivedAt = new Date(now())) {
+    append(name, { raw, arrivedAt = new Date(now()), flags }) {
       const folder = require(name);
-      const mail: StoredMail = { uid: folder.uidNext, raw, arrivedAt, flags: new Set() };
+      folder.mails.push({ uid: folder.uidNext, raw, arrivedAt, flags: new Set(flags) });
       folder.uidNext += 1;
-      folder.mails.push(mail);
       for (const listener of listeners) listener(folder);
-      return mail;
     },
     renumber(name) {
       const folder = require(name);

@@ -12,10 +12,15 @@ interface Identity {
   readonly log: Logger;
 }
 
-/** The keys by which others know that the device is the account's. Undefined when there are some already, here or elsewhere. */
-const prepare = (calling: Calling, userId: string): Promise<{ readonly keys: Json; readonly before: KeyRequest | undefined; readonly after: KeyRequest | undefined } | undefined> =>
+/** Whether the account has an identity already, made here or by another device. */
+const isPublished = async ({ api }: Calling, userId: string, signal: AbortSignal): Promise<boolean> => {
+  const answer = await api.http.call({ what: 'keys query', method: 'POST', path: '/_matrix/client/v3/keys/query', json: { device_keys: { [userId]: [] } } }, signal);
+  return record(record(answer['master_keys'])?.[userId]) !== undefined;
+};
+
+/** The keys by which others know that the device is the account's. The same again until they were published. */
+const prepare = (calling: Calling): Promise<{ readonly keys: Json; readonly before: KeyRequest | undefined; readonly after: KeyRequest | undefined }> =>
   calling.machine.change(async ({ olm, library }) => {
-    if ((await olm.getIdentity(new library.UserId(userId))) !== undefined) return undefined;
     const { uploadKeysRequest: upload, uploadSigningKeysRequest: signing, uploadSignaturesRequest: signatures } = await olm.bootstrapCrossSigning(false);
     const before = upload === undefined || upload === null ? undefined : readRequest(library, upload as Parameters<typeof readRequest>[1]);
     return { keys: record(JSON.parse(signing.body)) ?? {}, before, after: readRequest(library, signatures) };
@@ -34,8 +39,8 @@ const uploadKeys = async ({ api }: Calling, keys: Json, { userId, password }: Id
 
 /** Gives the account an identity that people can verify, unless it has one. Without it everything else works. */
 export const signOurselves = async (calling: Calling, identity: Identity, signal: AbortSignal): Promise<void> => {
-  const made = await prepare(calling, identity.userId);
-  if (made === undefined) return;
+  if (await isPublished(calling, identity.userId, signal)) return;
+  const made = await prepare(calling);
   try {
     await makeCalls(calling, made.before === undefined ? [] : [made.before], signal);
     await uploadKeys(calling, made.keys, identity, signal);

@@ -186,6 +186,18 @@ describe('what cannot be read', () => {
     assert.deepEqual(await data.list('undecrypted:'), []);
   });
 
+  it('does not stop what comes behind it, however it is made', async () => {
+    using account = await open();
+    const { inbox } = await run(account.adapter);
+    const made = [{}, { algorithm: 'm.megolm.v1.aes-sha2', ciphertext: 'AAAA', session_id: 'x', sender_key: 'y', device_id: 'z' }, { algorithm: 'm.olm.v1.curve25519-aes-sha2', ciphertext: {} }, { algorithm: 7, ciphertext: [[]] }];
+    for (const content of made) simulator.put(direct.chatId, alice, 'm.room.encrypted', content);
+    simulator.put(direct.chatId, alice, 'm.key.verification.start', { nonsense: true });
+    simulator.put(direct.chatId, alice, 'm.room.message', { msgtype: 'm.key.verification.request', body: 'x' });
+    await say('behind it');
+    await eventWith(inbox, 'behind it');
+    assert.deepEqual(textsOf(inbox), ['behind it']);
+  });
+
   it('is not heard when it was not encrypted at all', async () => {
     using account = await open();
     const { inbox } = await run(account.adapter);

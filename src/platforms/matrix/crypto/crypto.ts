@@ -6,14 +6,14 @@ import type { AccountData } from '../../contract.ts';
 import { newCheckBoard } from '../device-checks.ts';
 import type { MatrixOptions } from '../options.ts';
 import { probeType } from '../probe.ts';
-import { integer, list, readEvent, record, text, texts } from '../wire.ts';
+import { integer, list, readEvent, record, texts } from '../wire.ts';
 import type { Json, RoomEvent } from '../wire.ts';
 import { newAudiences } from './audience.ts';
-import type { Audience } from './audience.ts';
-import { newMachine } from './machine.ts';
-import type { Library, Work } from './machine.ts';
-import { makeCalls, readRequest, settleCalls } from './requests.ts';
-import type { Calling, KeyRequest } from './requests.ts';
+import { newMachine, userIds } from './machine.ts';
+import type { Work } from './machine.ts';
+import { settleCalls } from './requests.ts';
+import type { Calling } from './requests.ts';
+import { seal } from './seal.ts';
 import { signOurselves } from './cross-signing.ts';
 import { newUndecrypted } from './undecrypted.ts';
 import { newVerification } from './verification.ts';
@@ -51,7 +51,7 @@ const counts = (value: unknown): Map<string, number> => new Map(Object.entries(r
 
 const receiveChanges = async ({ olm, library }: Work, answer: Json): Promise<void> => {
   const toDevice = list(record(answer['to_device'])?.['events']).filter((event) => record(event)?.['type'] !== probeType);
-  const users = (field: string) => texts(record(answer['device_lists'])?.[field]).map((id) => new library.UserId(id));
+  const users = (field: string) => userIds(library, texts(record(answer['device_lists'])?.[field]));
   const fallback = answer['device_unused_fallback_key_types'];
   await olm.receiveSyncChanges(
     JSON.stringify(toDevice),
@@ -60,15 +60,6 @@ const receiveChanges = async ({ olm, library }: Work, answer: Json): Promise<voi
     Array.isArray(fallback) ? new Set(texts(fallback)) : undefined,
     new library.DecryptionSettings(library.TrustRequirement.Untrusted),
   );
-};
-
-const settingsOf = (library: typeof Library, audience: Audience, options: MatrixOptions): Library.EncryptionSettings => {
-  const settings = new library.EncryptionSettings();
-  settings.sharingStrategy = options.share_keys_with === 'verified_devices' ? library.CollectStrategy.onlyTrustedDevices() : library.CollectStrategy.allDevices();
-  if (audience.rotationMessages !== undefined) settings.rotationPeriodMessages = BigInt(audience.rotationMessages);
-  // The library counts microseconds.
-  if (audience.rotationMs !== undefined) settings.rotationPeriod = BigInt(audience.rotationMs) * 1000n;
-  return settings;
 };
 
 /** The event that was inside, with what only the outside says: where it hangs, and what became of it. */
@@ -88,27 +79,6 @@ export const newCrypto = (parts: CryptoParts): Crypto => {
   const undecrypted = newUndecrypted({ data, clock, log });
   const verification = newVerification({ calling, board: newCheckBoard(data, () => clock.now()), clock, log });
   const chains = newChains();
-
-  const requestsOf = (work: (work: Work) => Promise<readonly (KeyRequest | undefined)[]>): Promise<readonly KeyRequest[]> => machine.change(async (on) => (await work(on)).filter((request) => request !== undefined));
-
-  /** Every device of the audience gets the key of the room before anything is written with it. */
-  const shareKey = async (roomId: string, audience: Audience, signal: AbortSignal): Promise<void> => {
-    const ids = (library: typeof Library) => audience.users.map((id) => new library.UserId(id));
-    const queries = await requestsOf(async ({ olm, library }) => {
-      await olm.updateTrackedUsers(ids(library));
-      return (await olm.outgoingRequests()).map((request) => readRequest(library, request)).filter((request) => request?.kind === 'query' || request?.kind === 'upload');
-    });
-    await makeCalls(calling, queries, signal);
-    const claims = await requestsOf(async ({ olm, library }) => {
-      const missing = await olm.getMissingSessions(ids(library));
-      return missing === null || missing === undefined ? [] : [readRequest(library, missing)];
-    });
-    await makeCalls(calling, claims, signal);
-    const shares = await requestsOf(async ({ olm, library }) =>
-      (await olm.shareRoomKey(new library.RoomId(roomId), ids(library), settingsOf(library, audience, options))).map((request) => readRequest(library, request)),
-    );
-    await makeCalls(calling, shares, signal);
-  };
 
   return {
     undecrypted,
@@ -138,8 +108,9 @@ export const newCrypto = (parts: CryptoParts): Crypto => {
           const { event: inside } = await olm.decryptRoomEvent(JSON.stringify({ ...event.raw, room_id: roomId }), new library.RoomId(roomId), new library.DecryptionSettings(library.TrustRequirement.Untrusted));
           return opened(event, inside);
         } catch (error) {
-          if (!(error instanceof library.MegolmDecryptionError)) throw error;
-          log.debug({ roomId, eventId: event.id, reason: error.description, withheld: error.withheldCode }, 'matrix.decryption_failed');
+          // Whatever is wrong with one event, even one that was made to be wrong, must not keep those behind it from being read.
+          const isKnown = error instanceof library.MegolmDecryptionError;
+          log.debug({ roomId, eventId: event.id, reason: isKnown ? error.description : String(error), ...(isKnown && { withheld: error.withheldCode }) }, 'matrix.decryption_failed');
           return undefined;
         }
       }),
@@ -147,11 +118,8 @@ export const newCrypto = (parts: CryptoParts): Crypto => {
       // One after another in a room: nobody writes with a key that another message is still sharing.
       chains.run(roomId, async () => {
         if (signal.aborted) throw new PlatformError('aborted', 'aborted');
-        await shareKey(roomId, await audiences.of(roomId, signal), signal);
-        const sealed = await machine.change(({ olm, library }) => olm.encryptRoomEvent(new library.RoomId(roomId), event.type, JSON.stringify(event.content)));
-        const content = record(JSON.parse(sealed));
-        if (content === undefined || text(content['ciphertext']) === undefined) throw new PlatformError('rejected', 'the message could not be encrypted');
-        return content;
+        const audience = await audiences.of(roomId, signal);
+        return seal(calling, { roomId, ...event, audience, verifiedOnly: options.share_keys_with === 'verified_devices' }, signal);
       }),
     noteMembers: (roomId, room) => audiences.note(roomId, room),
   };

@@ -52,6 +52,19 @@ const loadLibrary = async (): Promise<typeof Library> => {
   return library;
 };
 
+/** Ids of people as the library wants them; one that it cannot read is nobody's. */
+export const userIds = (library: typeof Library, ids: readonly string[]): Library.UserId[] =>
+  ids.flatMap((id) => {
+    try {
+      return [new library.UserId(id)];
+    } catch {
+      return [];
+    }
+  });
+
+/** What the library throws says nothing about what it means for a message: it was not sent. */
+const asPlatformError = (cause: unknown): PlatformError => (cause instanceof PlatformError ? cause : new PlatformError('unavailable', 'the keys of the account could not be used', { cause }));
+
 const mostAttempts = 10;
 /** An account that only writes now and then does not hold the memory meanwhile. */
 const idleMs = 10 * 60_000;
@@ -108,11 +121,13 @@ export const newMachine = ({ data, userId, deviceId }: MachineParts): Machine =>
 
   const attempt = async <T>(work: (work: Work) => Promise<T>): Promise<{ readonly done: true; readonly run: () => T } | { readonly done: false }> => {
     const library = await loadLibrary();
-    const current = (loaded ??= await load(library));
+    const current = (loaded ??= await load(library).catch((error: unknown) => {
+      throw asPlatformError(error);
+    }));
     const outcome = await work({ olm: current.olm, library }).then(
       (value) => () => value,
       (error: unknown) => () => {
-        throw error;
+        throw asPlatformError(error);
       },
     );
     if (await save(current)) return { done: true, run: outcome };

@@ -5,6 +5,7 @@ import type { DeviceCheck } from '../../contract.ts';
 import type { CheckBoard, CheckWish } from '../device-checks.ts';
 import { list, record, text } from '../wire.ts';
 import type { Json, RoomEvent } from '../wire.ts';
+import { userIds } from './machine.ts';
 import type { Library, Work } from './machine.ts';
 import { makeCalls, readRequest, settleCalls } from './requests.ts';
 import type { Calling, KeyRequest } from './requests.ts';
@@ -36,6 +37,8 @@ export interface VerificationParts {
 }
 
 const lookEveryMs = 1000;
+/** Anybody in the federation can ask. */
+const mostPeople = 100;
 
 const stateOf = (library: typeof Library, request: Request): DeviceCheck['state'] => {
   if (request.isDone()) return 'done';
@@ -74,7 +77,9 @@ const stepOf = async ({ library }: Work, request: Request, answer: Answer | unde
 };
 
 const beginWith = async ({ olm, library }: Work, userId: string, deviceId: string | undefined): Promise<readonly KeyRequest[]> => {
-  const devices = await olm.getUserDevices(new library.UserId(userId), 1);
+  const [person] = userIds(library, [userId]);
+  if (person === undefined) return [];
+  const devices = await olm.getUserDevices(person, 1);
   const own = olm.deviceId.toString();
   const wanted = devices.devices().filter((device) => device.deviceId.toString() !== own && (deviceId === undefined || device.deviceId.toString() === deviceId));
   const asked = wanted.map((device) => readRequest(library, device.requestVerification([library.VerificationMethod.SasV1])[1]));
@@ -90,7 +95,7 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
   const advance = async (signal: AbortSignal): Promise<void> => {
     if (people.size === 0) return;
     const { calls, checks } = await machine.change(async (work) => {
-      const requests = [...people].flatMap((userId) => work.olm.getVerificationRequests(new work.library.UserId(userId)));
+      const requests = [...people].flatMap((userId) => userIds(work.library, [userId]).flatMap((id) => work.olm.getVerificationRequests(id)));
       const made: KeyRequest[] = [];
       for (const request of requests) {
         for (const each of await stepOf(work, request, answers.get(request.flowId))) {
@@ -110,8 +115,8 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
   };
 
   const meet = async (userId: string, signal: AbortSignal): Promise<void> => {
-    if (people.has(userId)) return;
-    await machine.change(({ olm, library }) => olm.updateTrackedUsers([new library.UserId(userId)]));
+    if (people.has(userId) || people.size >= mostPeople) return;
+    await machine.change(({ olm, library }) => olm.updateTrackedUsers(userIds(library, [userId])));
     await settleCalls(calling, signal);
     people.add(userId);
   };
@@ -137,7 +142,13 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
     },
     async hearRoom(roomId, event, signal) {
       await meet(event.sender, signal);
-      await machine.change(({ olm, library }) => olm.receiveVerificationEvent(JSON.stringify({ ...event.raw, room_id: roomId }), new library.RoomId(roomId)));
+      await machine.change(async ({ olm, library }) => {
+        try {
+          await olm.receiveVerificationEvent(JSON.stringify({ ...event.raw, room_id: roomId }), new library.RoomId(roomId));
+        } catch (error) {
+          log.info({ roomId, eventId: event.id, reason: String(error) }, 'matrix.verification.malformed');
+        }
+      });
     },
     async attend(signal) {
       await board.tidy();
