@@ -10,8 +10,9 @@ import type { RoomMessageEventContent, TimelineEvents } from 'matrix-js-sdk/lib/
 import { eventually, eventWith, never, newInbox } from '../src/platforms/conformance-bench.ts';
 import type { BenchInbox } from '../src/platforms/conformance-bench.ts';
 import type { Target } from '../src/core/message.ts';
+import { systemClock } from '../src/lib/clock.ts';
 import { capturingLogger } from '../src/lib/logger.ts';
-import type { AccountData, Adapter, DeviceCheck } from '../src/platforms/contract.ts';
+import type { AccountData, Adapter } from '../src/platforms/contract.ts';
 import { platforms } from '../src/platforms/registry.ts';
 import { openStoredData } from '../test/support/stored-data.ts';
 import { startSynapse } from './synapse.ts';
@@ -134,6 +135,16 @@ const tryFiles = async (person: Person, account: Account, roomId: string, folder
   report('encrypted: it comes back, and can be read', opened !== undefined && (await new Response(opened as ReadableStream<Uint8Array<ArrayBuffer>>).text()) === 'Notes of the trial.');
 };
 
+/** Asks until there is something. */
+const found = async <T>(ask: () => Promise<T | undefined>): Promise<T> => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const value = await ask();
+    if (value !== undefined) return value;
+    await systemClock.sleep(50);
+  }
+  throw new Error('it was never there');
+};
+
 /** The person verifies the account by emoji; the owner's word comes through what the account keeps, as from a terminal. */
 const tryVerification = async (person: Person, data: AccountData, roomId: string): Promise<void> => {
   const crypto = person.client.getCrypto();
@@ -147,15 +158,15 @@ const tryVerification = async (person: Person, data: AccountData, roomId: string
   const shown = new Promise<ShowSasCallbacks>((resolve) => void verifier.on(VerifierEvent.ShowSas, resolve));
   const verified = verifier.verify();
   const theirs = await shown;
-  let ours: DeviceCheck | undefined;
-  while (ours === undefined) ours = (await checks.list()).find(({ state }) => state === 'compare');
+  const ours = await found(async () => (await checks.list()).find(({ state }) => state === 'compare'));
   const emoji = ours.emoji.map(({ symbol }) => symbol).join(' ');
   report('both sides show the same emoji', emoji === theirs.sas.emoji?.map(([symbol]) => symbol).join(' '), emoji);
   await theirs.confirm();
   await checks.answer(ours.id, true);
   await verified;
   await eventually(() => request.phase === VerificationPhase.Done, 'the verification is done');
-  report('the person trusts the account', (await crypto.getUserVerificationStatus('@hermes:trial.test')).isCrossSigningVerified());
+  const trusts = await found(async () => (await crypto.getUserVerificationStatus('@hermes:trial.test')).isCrossSigningVerified() || undefined);
+  report('the person trusts the account', trusts);
 };
 
 /** The account is away while much is said; nothing of it may be lost or doubled, and its keys must still open it. */

@@ -142,6 +142,16 @@ test('a session that is deleted is gone with everything said in it', async () =>
   assert.deepEqual(left, []);
 });
 
+test('what is said twice under the same Idempotency-Key is said once', async () => {
+  const { id } = await create();
+  const headers = { 'idempotency-key': 'say-1' };
+  const first = await json(await api.post(`${path}/${id}/chat`, { message: 'once' }, headers));
+  const again = await api.post(`${path}/${id}/chat`, { message: 'once' }, headers);
+  assert.deepEqual([again.headers.get('idempotency-replayed'), await json(again)], ['true', first]);
+  assert.deepEqual(await textsOf(id), ['once', 're: once']);
+  assert.deepEqual(await codeOf(await api.post(`${path}/${id}/chat`, { message: 'twice' }, headers)), [409, 'idempotency_key_conflict']);
+});
+
 test('a session in which something is being answered is neither forked nor deleted', async () => {
   const { id } = await create();
   const seen = world.model.requests.length;

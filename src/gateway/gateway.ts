@@ -7,6 +7,7 @@ import { keepDirectory } from '../delivery/refresh-directory.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import { DeliveryGate } from '../delivery/gate.ts';
 import type { Hooks } from '../hooks/hooks.ts';
+import { SpanExporter } from '../lib/otlp.ts';
 import { newChains } from '../lib/chains.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -57,6 +58,8 @@ import { reportRestarts } from './report-restarts.ts';
 import { gatewayMetrics } from './metrics.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { GatewayConfig, GatewaySettings } from './settings.ts';
+import { newTraces } from './traces.ts';
+import type { Traces } from './traces.ts';
 import { tellPaused } from './tell-paused.ts';
 import { visibleProgress } from './visible.ts';
 
@@ -103,6 +106,8 @@ export class Gateway {
   readonly #singles: SingleTurns;
   readonly #counts: GatewayMetrics;
   readonly #courtesies: Courtesies;
+  readonly #exporter: SpanExporter | undefined;
+  readonly #traces: Traces | undefined;
   readonly #stop = new AbortController();
   /** Commands that an ended process left behind come before whatever arrives now. */
   readonly #recovered = Promise.withResolvers<void>();
@@ -141,6 +146,9 @@ export class Gateway {
       onUsable: (account) => void this.#onUsable(account),
       onConnected: (account, adapter) => void this.#courtesies.publishMenu(account, adapter),
     });
+    const { otlp_endpoint: endpoint, otlp_headers: headers, service_name: service } = this.#settings.telemetry;
+    if (endpoint !== undefined) this.#exporter = new SpanExporter({ endpoint, headers, service, version: options.version }, log);
+    if (this.#exporter !== undefined) this.#traces = newTraces(this.#exporter, clock);
     this.#courtesies = newCourtesies({ log, accounts: this.#accounts, settings: () => this.#settings, signal: this.#stop.signal });
     this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
     const childEnvironment = childEnvironmentOf(options.outside ?? {}, () => this.#settings);
@@ -221,6 +229,7 @@ export class Gateway {
         if (event.type === 'retrying') this.#counts.retried();
         this.#calls.onEvent(begun, event);
         this.#runLog.onEvent(begun, event);
+        this.#traces?.onEvent(begun, event);
       },
       told: (begun) => this.#runLog.told(begun),
       screen: (begun, event) => this.#turnHooks.screen(begun, event),
@@ -271,6 +280,7 @@ export class Gateway {
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
     await this.#hooks.stop();
+    await this.#exporter?.stop();
     await this.#maintenance;
     await this.#lookingAfter;
     await this.#directory;
@@ -337,6 +347,7 @@ export class Gateway {
     this.#counts.finished(turn);
     this.#turnHooks.onFinished(turn);
     this.#calls.onFinished(turn);
+    this.#traces?.onFinished(turn);
     this.#options.log.info(finishedLine(turn), 'message.done');
   }
 }

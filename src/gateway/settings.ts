@@ -23,6 +23,7 @@ import { displaySection } from '../delivery/display.ts';
 import { compressionSection } from '../sessions/compression/options.ts';
 import { sttSection, ttsSection, voiceSection } from '../sessions/media/options.ts';
 import { agentSection, sessionSections } from '../sessions/options.ts';
+import { telemetrySection } from './traces.ts';
 import { z } from 'zod';
 
 export const storeSection = defineSection(
@@ -71,6 +72,7 @@ export const gatewaySections = [
   ttsSection,
   voiceSection,
   storeSection,
+  telemetrySection,
 ] as const;
 
 export type GatewaySettings = SectionValues<typeof gatewaySections>;

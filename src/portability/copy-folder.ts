@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -33,7 +34,7 @@ export const isSame = async (a: string, b: string): Promise<boolean> => {
 
 /** Copies a file or a folder to where nothing is; it is there whole or not at all. Links in it are left out. */
 export const copyWhole = async (from: string, to: string): Promise<void> => {
-  const partial = join(dirname(to), `.partial-${process.pid}-${Date.now().toString(36)}`);
+  const partial = join(dirname(to), `.partial-${randomBytes(6).toString('hex')}`);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   try {
     if ((await stat(from)).isDirectory()) {

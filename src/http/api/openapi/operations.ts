@@ -51,7 +51,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   session_delete: { summary: 'Deletes a session and all that was said in it', status: 200, answer: 'SessionDeleted' },
   session_fork: { summary: 'Goes on in a copy of a session', body: sessionRequests.forkRequest, status: 201, answer: 'Session' },
   session_messages: { summary: 'Lists what was said in a session, oldest first', query: sessionMessagesQuery, status: 200, answer: 'SessionMessages' },
-  session_chat: { summary: 'Says something in a session', body: sessionChatRequest, headers: place, status: 200, answer: 'SessionChat' },
+  session_chat: { summary: 'Says something in a session', body: sessionChatRequest, headers: { ...once, ...place }, status: 200, answer: 'SessionChat' },
   session_chat_stream: { summary: 'Says something in a session and streams how it is answered', body: sessionChatRequest, headers: place, status: 200, event: 'SessionChatEvent' },
   jobs: { summary: 'Lists jobs: those that the key has made, or all with the scope admin', query: jobListQuery, status: 200, answer: 'JobList' },
   job_create: { summary: 'Makes a job', body: jobRequests.createRequest, status: 201, answer: 'Job' },

@@ -41,12 +41,23 @@ const wordsOf = ({ message, input }: SessionChatRequest): NonNullable<SessionCha
   return said;
 };
 
-const ask = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Asked> => {
-  const gate = deps.gate();
+interface Heard {
+  readonly caller: Caller;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly request: SessionChatRequest;
+}
+
+/** What is said, and where; throws the refusal for a session that the key does not have. */
+const hear = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Heard> => {
   const sessionId = c.req.param('id') ?? '';
-  const found = await gate.sessions.find(caller.id, sessionId);
+  const found = await deps.gate().sessions.find(caller.id, sessionId);
   if (found === undefined) throw new ApiError(404, 'There is no such session.', { code: 'session_not_found' });
-  const request = await readBody(c, sessionChatRequest, deps.options.max_body_mb * 1024 * 1024);
+  return { caller, sessionId, agent: found.agent, request: await readBody(c, sessionChatRequest, deps.options.max_body_mb * 1024 * 1024) };
+};
+
+const ask = async (deps: ResponsesDeps, c: Context<HttpEnv>, { caller, sessionId, agent: named, request }: Heard): Promise<Asked> => {
+  const gate = deps.gate();
   const id = `turn_${randomBytes(14).toString('hex')}`;
   const instructions = request.system_message ?? request.instructions ?? '';
   const words = wordsOf(request);
@@ -55,7 +66,7 @@ const ask = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Pr
     job = await deps.work.begin(c, caller);
     const { signal } = job;
     const place = placeOf(c, caller.id, sessionId);
-    const { agent, rows, decisions } = await admitted(gate, { id, place, agent: found.agent, rows: await rowsOf({ input: [{ type: 'message', role: 'user', content: words }] }, { gate, sessionId, signal }) });
+    const { agent, rows, decisions } = await admitted(gate, { id, place, agent: named, rows: await rowsOf({ input: [{ type: 'message', role: 'user', content: words }] }, { gate, sessionId, signal }) });
     const submitted = await gate.submit({ id, kind: 'session_chat', callerId: caller.id, agent, place, session: { type: 'id', id: sessionId }, decisions, ...splitInput(rows), request: { wishes: instructions === '' ? {} : { instructions }, wire: null }, hidden: true });
     sessionOf(submitted);
     const events = jobOf(cancelledBy(submitted.events, { id, gate, log: deps.log, signal }), job);
@@ -68,10 +79,23 @@ const ask = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Pr
 
 /** One exchange in a conversation that is there already. */
 export const sessionChat = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Response> => {
-  const { sessionId, steps } = await ask(deps, c, caller);
-  const answer = await finalAnswer(steps);
-  c.header('x-hermes-session-id', sessionId);
-  return c.json({ object: 'hermes.session.chat.completion', session_id: sessionId, message: { role: 'assistant', content: answer.text }, usage: wireUsage(answer.usage) });
+  const heard = await hear(deps, c, caller);
+  const named = await deps.replays.take(c, caller, [heard.sessionId, heard.request]);
+  c.header('x-hermes-session-id', heard.sessionId);
+  if (named?.earlier !== undefined) {
+    c.header('idempotency-replayed', 'true');
+    return c.json(JSON.parse(named.earlier) as object);
+  }
+  try {
+    const { sessionId, steps } = await ask(deps, c, heard);
+    const answer = await finalAnswer(steps);
+    const body = { object: 'hermes.session.chat.completion', session_id: sessionId, message: { role: 'assistant', content: answer.text }, usage: wireUsage(answer.usage) };
+    await named?.settle(JSON.stringify(body));
+    return c.json(body);
+  } catch (error) {
+    await named?.settle(undefined);
+    throw error;
+  }
 };
 
 async function* framesOf({ id, sessionId, said }: Asked, steps: Steps, nowMs: () => number): AsyncGenerator<Frame, void, undefined> {
@@ -103,7 +127,7 @@ async function* framesOf({ id, sessionId, said }: Asked, steps: Steps, nowMs: ()
 
 /** The same, as it happens. */
 export const sessionChatStream = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Response> => {
-  const asked = await ask(deps, c, caller);
+  const asked = await ask(deps, c, await hear(deps, c, caller));
   const { first, all } = await peek(asked.steps, deps.clock);
   if (first?.done === true && first.value instanceof ApiError) throw first.value;
   c.header('x-hermes-session-id', asked.sessionId);

@@ -1,0 +1,116 @@
+import type { Logger } from './logger.ts';
+
+export type SpanValue = string | number | boolean;
+
+export interface Span {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly parentId?: string;
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly failed: boolean;
+  readonly values: Readonly<Record<string, SpanValue | undefined>>;
+}
+
+export interface OtlpOptions {
+  /** Of the collector, without `/v1/traces`. */
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly service: string;
+  readonly version: string;
+}
+
+const sendEveryMs = 5000;
+const mostWaiting = 2000;
+const mostAtOnce = 500;
+const timeoutMs = 10_000;
+
+const valueOf = (value: SpanValue): Readonly<Record<string, unknown>> => {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+};
+
+const attributes = (values: Readonly<Record<string, SpanValue | undefined>>): readonly unknown[] => Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: valueOf(value) }]));
+
+const nanos = (ms: number): string => `${Math.round(ms * 1000)}000`;
+
+const internal = 1;
+const failedStatus = { code: 2 };
+
+const wireSpan = (span: Span): unknown => ({
+  traceId: span.traceId,
+  spanId: span.spanId,
+  ...(span.parentId !== undefined && { parentSpanId: span.parentId }),
+  name: span.name,
+  kind: internal,
+  startTimeUnixNano: nanos(span.startMs),
+  endTimeUnixNano: nanos(span.endMs),
+  attributes: attributes(span.values),
+  ...(span.failed && { status: failedStatus }),
+});
+
+/** The body of an export: OTLP over HTTP in its JSON form. */
+export const otlpBody = (spans: readonly Span[], { service, version }: Pick<OtlpOptions, 'service' | 'version'>): string =>
+  JSON.stringify({
+    resourceSpans: [{ resource: { attributes: attributes({ 'service.name': service, 'service.version': version }) }, scopeSpans: [{ scope: { name: service, version }, spans: spans.map(wireSpan) }] }],
+  });
+
+/** Sends spans to a collector now and then. A collector that is away costs spans, which are counted in the log, and nothing else. */
+export class SpanExporter {
+  readonly #options: OtlpOptions;
+  readonly #log: Logger;
+  #waiting: Span[] = [];
+  #dropped = 0;
+  #sending: Promise<void> | undefined;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: OtlpOptions, log: Logger) {
+    this.#options = options;
+    this.#log = log;
+    this.#timer = setInterval(() => void this.#flush(), sendEveryMs).unref();
+  }
+
+  add(span: Span): void {
+    if (this.#waiting.length < mostWaiting) this.#waiting.push(span);
+    else this.#dropped += 1;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flush();
+  }
+
+  #flush(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const spans = this.#waiting.slice(0, mostAtOnce);
+      if (!(await this.#post(spans))) return;
+      this.#waiting = this.#waiting.slice(spans.length);
+    }
+    if (this.#dropped > 0) this.#log.warn({ spans: this.#dropped }, 'traces.dropped');
+    this.#dropped = 0;
+  }
+
+  async #post(spans: readonly Span[]): Promise<boolean> {
+    const { endpoint, headers } = this.#options;
+    try {
+      const response = await fetch(`${endpoint.replace(/\/+$/, '')}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: otlpBody(spans, this.#options), signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
+      await response.body?.cancel();
+      if (response.ok) return true;
+      this.#log.warn({ status: response.status }, 'traces.refused');
+      // What it calls malformed it will not take later either.
+      return response.status === 400;
+    } catch (error) {
+      this.#log.warn({ err: error }, 'traces.not_sent');
+      return false;
+    }
+  }
+}
