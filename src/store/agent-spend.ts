@@ -13,7 +13,13 @@ const nothing: AgentSpend = { usd: 0, unpriced: 0 };
 /** Adds one call; `usd` is undefined when nobody knows what it cost. */
 export const addSpend = async (tx: Writing, call: { readonly agent: string; readonly day: string; readonly usd: number | undefined }): Promise<void> => {
   const { agent, day, usd } = call;
-  await upsertSpend(tx, { agent, day, usd: usd ?? 0, unpriced: usd === undefined ? 1 : 0 });
+  await addSpends(tx, { agent, day, usd: usd ?? 0, unpriced: usd === undefined ? 1 : 0 });
+};
+
+/** Adds several calls of a day together. */
+export const addSpends = async (tx: Writing, calls: AgentSpend & { readonly agent: string; readonly day: string }): Promise<void> => {
+  const { agent, day, usd, unpriced } = calls;
+  await upsertSpend(tx, { agent, day, usd, unpriced });
 };
 
 const upsertSpend = prepared((db, call: { agent: string; day: string; usd: number; unpriced: number }) =>

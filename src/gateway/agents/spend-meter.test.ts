@@ -44,6 +44,7 @@ eachStore((_engine, open) => {
     const free = newMeter(store, undefined);
     for (const usd of [100, undefined]) await free.meter.spent(cost(usd));
     await free.meter.admit();
+    await free.meter.settle();
     assert.deepEqual(await store.read((db) => spendOf(db, { agent: 'a', day: localDay(free.clock.now()) })), { usd: 100, unpriced: 1 });
     assert.equal(free.lines.length, 0);
     const limited = newMeter(store, 200);

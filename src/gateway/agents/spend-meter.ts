@@ -4,7 +4,8 @@ import { ModelError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { localDay } from '../../lib/local-day.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { addSpend, spendOf } from '../../store/agent-spend.ts';
+import { addSpends, spendOf } from '../../store/agent-spend.ts';
+import type { AgentSpend } from '../../store/agent-spend.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface SpendMeterDeps {
@@ -16,10 +17,15 @@ export interface SpendMeterDeps {
   limitUsd(): number | undefined;
 }
 
+/** Where nothing is limited, what several calls have cost is written together: a crash may take this much of the statistics with it, and no more. */
+const togetherMs = 250;
+
 /** Keeps what one agent spends, for every model call that it makes, whatever it is for. A call that has begun is paid for; the next one is not made when the day's limit is reached. */
 export class AgentSpendMeter implements SpendMeter {
   readonly #deps: SpendMeterDeps;
   readonly #writing = new Set<Promise<void>>();
+  #gathered: (AgentSpend & { readonly day: string }) | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #hasWarned = false;
 
   constructor(deps: SpendMeterDeps) {
@@ -35,28 +41,48 @@ export class AgentSpendMeter implements SpendMeter {
     if (usd >= limit) throw new ModelError('over_budget', `the agent ${agent} has spent ${usd.toFixed(2)} of ${limit.toFixed(2)} US dollars today`);
   }
 
-  spent({ cost }: Parameters<SpendMeter['spent']>[0]): Promise<void> {
-    const writing = this.#write(cost?.usd);
-    this.#writing.add(writing);
-    return writing.finally(() => this.#writing.delete(writing));
+  async spent({ cost }: Parameters<SpendMeter['spent']>[0]): Promise<void> {
+    const limited = this.#deps.limitUsd() !== undefined;
+    if (cost === undefined && limited && !this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#deps.log.warn({ agent: this.#deps.agent }, 'agent.spend_unknown');
+    }
+    this.#gather(cost?.usd);
+    if (limited) await this.#keep();
+    else this.#timer ??= setTimeout(() => void this.#keep(), togetherMs).unref();
   }
 
   /** Resolves when all that was spent so far is stored. */
   async settle(): Promise<void> {
+    void this.#keep();
     await Promise.all(this.#writing);
   }
 
-  async #write(usd: number | undefined): Promise<void> {
-    const { agent, store, clock, log } = this.#deps;
-    const limited = this.#deps.limitUsd() !== undefined;
-    if (usd === undefined && limited && !this.#hasWarned) {
-      this.#hasWarned = true;
-      log.warn({ agent }, 'agent.spend_unknown');
-    }
+  #gather(usd: number | undefined): void {
+    const day = localDay(this.#deps.clock.now());
+    if (this.#gathered !== undefined && this.#gathered.day !== day) void this.#keep();
+    const { usd: before, unpriced } = this.#gathered ?? { usd: 0, unpriced: 0 };
+    this.#gathered = { day, usd: before + (usd ?? 0), unpriced: unpriced + (usd === undefined ? 1 : 0) };
+  }
+
+  async #keep(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const gathered = this.#gathered;
+    if (gathered === undefined) return;
+    this.#gathered = undefined;
+    const writing = this.#write(gathered);
+    this.#writing.add(writing);
+    await writing;
+    this.#writing.delete(writing);
+  }
+
+  async #write(gathered: AgentSpend & { readonly day: string }): Promise<void> {
+    const { agent, store, log } = this.#deps;
     try {
-      await store.write((tx) => addSpend(tx, { agent, day: localDay(clock.now()), usd }), { patient: !limited });
+      await store.write((tx) => addSpends(tx, { agent, ...gathered }), { patient: this.#deps.limitUsd() === undefined });
     } catch (error) {
-      log.error({ err: error, agent, usd }, 'agent.spend_not_kept');
+      log.error({ err: error, agent, usd: gathered.usd }, 'agent.spend_not_kept');
     }
   }
 }

@@ -103,6 +103,23 @@ const inheritTitle = async (tx: Writing, id: string, parent: Session): Promise<v
   }
 };
 
+const createIn = async (tx: Writing, keyId: string, session: NewApiSession & { readonly id: string }): Promise<Session> => {
+  await open(tx, keyId, session);
+  await nameIt(tx, session.id, session.title);
+  return again(tx, session.id);
+};
+
+const forkIn = async (tx: Writing, keyId: string, fork: { readonly of: string; readonly id: string; readonly title: string | undefined }): Promise<Session> => {
+  const parent = await own(tx, keyId, fork.of);
+  await requireIdle(tx, parent.id);
+  await open(tx, keyId, { id: fork.id, agent: parent.agent, parentId: parent.id, instructions: parent.settings.instructions });
+  await copyMessages(tx, parent.id, fork.id);
+  if (fork.title === undefined) await inheritTitle(tx, fork.id, parent);
+  else await nameIt(tx, fork.id, fork.title);
+  await endSession(tx, parent.id, 'branched');
+  return again(tx, fork.id);
+};
+
 export const newApiSessions = ({ store, clock, mediaFolder }: ApiSessionsDeps): ApiSessions => {
   const idOf = (wanted: string | undefined): string => wanted ?? newSessionId(new Date(clock.now()));
   const attempt = async <T>(work: () => Promise<T>): Promise<SessionResult<T>> => {
@@ -123,15 +140,7 @@ export const newApiSessions = ({ store, clock, mediaFolder }: ApiSessionsDeps): 
       const sessions = await store.read((db) => listSessions(db, { account: apiAccount, userId: keyId, limit: limit + 1, offset }));
       return { sessions: sessions.slice(0, limit), more: sessions.length > limit };
     },
-    create: (keyId, session) =>
-      attempt(() =>
-        store.write(async (tx) => {
-          const id = idOf(session.id);
-          await open(tx, keyId, { ...session, id });
-          await nameIt(tx, id, session.title);
-          return again(tx, id);
-        }),
-      ),
+    create: (keyId, session) => attempt(() => store.write((tx) => createIn(tx, keyId, { ...session, id: idOf(session.id) }))),
     change: (keyId, id, { title, close }) =>
       attempt(() =>
         store.write(async (tx) => {
@@ -151,20 +160,7 @@ export const newApiSessions = ({ store, clock, mediaFolder }: ApiSessionsDeps): 
         await rm(join(mediaFolder, sessionMedia(id)), { recursive: true, force: true });
         return undefined;
       }),
-    fork: (keyId, id, as) =>
-      attempt(() =>
-        store.write(async (tx) => {
-          const parent = await own(tx, keyId, id);
-          await requireIdle(tx, id);
-          const child = idOf(as.id);
-          await open(tx, keyId, { id: child, agent: parent.agent, parentId: id, instructions: parent.settings.instructions });
-          await copyMessages(tx, id, child);
-          if (as.title === undefined) await inheritTitle(tx, child, parent);
-          else await nameIt(tx, child, as.title);
-          await endSession(tx, id, 'branched');
-          return again(tx, child);
-        }),
-      ),
+    fork: (keyId, id, as) => attempt(() => store.write((tx) => forkIn(tx, keyId, { of: id, id: idOf(as.id), title: as.title }))),
     async messages(keyId, id, page) {
       if ((await find(keyId, id)) === undefined) return undefined;
       return store.read((db) => pageOfMessages(db, id, { ...page, activeOnly: true }));

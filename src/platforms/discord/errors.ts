@@ -59,7 +59,6 @@ const meaningOf = (status: number, answer: Json | undefined): Meaning => {
     const fields = record(answer?.['errors']);
     if (fields?.['message_reference'] !== undefined) return { code: 'not_found', missing: 'reply' };
     if (formCodes(fields?.['content']).includes('BASE_TYPE_MAX_LENGTH')) return { code: 'too_long' };
-    if (formCodes(fields).includes('BUTTON_COMPONENT_INVALID_EMOJI')) return { code: 'unsupported' };
   }
   return { code: byStatus[status] ?? 'rejected' };
 };

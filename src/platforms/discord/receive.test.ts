@@ -190,6 +190,16 @@ describe('when a session is over', () => {
     assert.deepEqual(texts(inbox).filter((text) => text.startsWith('missed') || text === 'live'), [...wanted, 'live']);
   });
 
+  it('every direct chat is asked, a few at a time', async () => {
+    const inbox = await lose();
+    const chats = Array.from({ length: 30 }, (_, index) => `20000000000000000${String(index).padStart(2, '0')}`);
+    for (const chatId of chats) await data.set(`dm:${chatId}`, String(Date.now()));
+    for (const chatId of chats) simulator.sayMeanwhile({ ...inDm(`in ${chatId}`), chatId });
+    await comeBack(inbox);
+    await heard(inbox, ...chats.map((chatId) => `in ${chatId}`));
+    assert.ok(simulator.mostAtOnce() <= 6, `${simulator.mostAtOnce()} calls at once`);
+  });
+
   it('a gap that could not be closed is closed by the next connection', async () => {
     const inbox = await lose();
     for (const text of ['one', 'two', 'three']) simulator.sayMeanwhile(inChannel(text));

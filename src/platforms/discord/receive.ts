@@ -3,6 +3,7 @@ import type { InboundEvent } from '../../core/message.ts';
 import { newChains } from '../../lib/chains.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { newSlots } from '../../lib/slots.ts';
 import type { Accepted, Inbox } from '../contract.ts';
 import type { DiscordApi } from './api.ts';
 import { catchUp, gapStart, rolesOf } from './catch-up.ts';
@@ -40,6 +41,9 @@ export interface Receiving {
 /** More events than this at once are not read before others are stored. */
 const mostPending = 1000;
 
+/** From so many channels at once messages are fetched that were missed; Discord limits how much a bot may ask. */
+const mostFetching = 4;
+
 /** What is being stored when the connection ends gets this long. */
 const endTimeoutMs = 500;
 
@@ -60,6 +64,7 @@ class Reception {
   readonly #gapStart: string | undefined;
   readonly #lanes = newChains();
   readonly #caughtUp = new Set<string>();
+  readonly #fetching = newSlots(mostFetching);
   readonly #roles = new Map<string, Promise<readonly string[] | undefined>>();
   readonly #underway = new Set<Promise<void>>();
   readonly #signal: AbortSignal;
@@ -183,7 +188,8 @@ class Reception {
 
   async #catchUp({ id, guildId }: Pick<Place, 'id' | 'guildId'>, after: string | undefined): Promise<void> {
     if (after === undefined) return;
-    await this.#inLane(id, () => catchUp(this.#parts.catching, { id, guildId, after }, (message) => this.#takeMessage(message, 'history'), this.#signal));
+    const fetchAll = (): Promise<void> => catchUp(this.#parts.catching, { id, guildId, after }, (message) => this.#takeMessage(message, 'history'), this.#signal);
+    await this.#inLane(id, () => this.#fetching.run(this.#signal, fetchAll));
   }
 
   async #around(data: Json, channelId: string): Promise<Surroundings> {

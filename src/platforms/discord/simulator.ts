@@ -29,6 +29,8 @@ export interface DiscordSimulator extends PlatformSimulator {
   readonly limits: Limits;
   /** Calls that do not exist; a test wants none. */
   violations(): readonly string[];
+  /** The most calls that were ever made at the same time. */
+  mostAtOnce(): number;
   /** Somebody speaks although nobody may be listening. */
   sayMeanwhile(message: SimulatedMessage): string;
   edit(chatId: string, messageId: string, text: string): Promise<string>;
@@ -70,6 +72,7 @@ const discordControls = (context: ServerContext, server: DiscordServer, hear: (h
     log: context.log,
     limits: context.limits,
     violations: () => context.violations,
+    mostAtOnce: () => context.load.most,
     sayMeanwhile: (message: SimulatedMessage) => hear(speak(printer, message)),
     edit: (chatId: string, messageId: string, text: string) => heard(() => rewrite(printer, chatId, messageId, text)),
     react: async (reaction: Parameters<typeof reactTo>[1]) => void (await heard(() => reactTo(printer, reaction))),
@@ -114,7 +117,7 @@ export const startDiscordSimulator = async ({ port = 0, heartbeatMs = 41_250 }: 
   let origin = '';
   const printer: Printer = { world, filesUrl: () => origin };
   const gateway = new SimulatedGateway({ world, token, heartbeatMs, url: () => `${origin.replace('http', 'ws')}/gateway` });
-  const context: ServerContext = { token, world, faults: newFaults(), gateway, printer, log: [], limits: { channels: new Map(), global: 0, exhausted: new Map() }, violations: [] };
+  const context: ServerContext = { token, world, faults: newFaults(), gateway, printer, log: [], limits: { channels: new Map(), global: 0, exhausted: new Map() }, violations: [], load: { now: 0, most: 0 } };
   const server = await startServer(context, port);
   origin = `http://127.0.0.1:${server.port}`;
   const baseUrl = `${origin}/api`;

@@ -38,6 +38,8 @@ export interface ServerContext {
   readonly log: CallRecord[];
   readonly limits: Limits;
   readonly violations: string[];
+  /** Calls that are being answered, and the most there ever were. */
+  readonly load: { now: number; most: number };
 }
 
 export interface DiscordServer extends AsyncDisposable {
@@ -163,6 +165,10 @@ export const startServer = async (context: ServerContext, wantedPort: number): P
   let port = wantedPort;
   const goOnline = async (): Promise<void> => {
     server = createServer((request, response) => {
+      const { load } = context;
+      load.now += 1;
+      load.most = Math.max(load.most, load.now);
+      response.once('close', () => (load.now -= 1));
       serve(context, port, request, response).catch((error: unknown) => {
         context.violations.push(`the simulator broke: ${String(error)}`);
         response.destroy();
