@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type OpenAI from 'openai';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
 import type { Answer } from '../src/agent/models/chat-simulator.ts';
-import { readFrames, startApiGateway } from './support/api-gateway.ts';
+import { readEvents, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';
 
@@ -130,7 +130,7 @@ const checkItems = (events: readonly Event[]): void => {
 
 const streamed = async (response: Response): Promise<readonly Event[]> => {
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
-  const frames = await readFrames(response);
+  const frames = await readEvents(response);
   return frames.map(({ event, data = '' }, index) => {
     const read = JSON.parse(data) as Event;
     spec('StreamingEvent', read);

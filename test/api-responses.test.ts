@@ -4,7 +4,7 @@ import OpenAI from 'openai';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
 import { createApiKey } from '../src/store/api-keys.ts';
-import { readFrames, startApiGateway } from './support/api-gateway.ts';
+import { readEvents, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';
 import { newWorld, until } from './support/whole.ts';
@@ -43,7 +43,7 @@ const create = async (body: unknown, headers: Readonly<Record<string, string>> =
 };
 
 const eventsOf = async (response: Response): Promise<readonly Event[]> => {
-  const frames = await readFrames(response);
+  const frames = await readEvents(response);
   const events = frames.filter((frame) => frame.data !== undefined).map((frame) => JSON.parse(frame.data ?? '') as Event);
   for (const [index, event] of events.entries()) {
     openai('ResponseStreamEvent', event);
@@ -246,7 +246,7 @@ test('a response can be taken up again as a stream: while it is made and after, 
   assert.ok(last?.type === 'response.completed');
   assert.equal(said(last.response), 'three small words');
   assert.deepEqual(whole, await eventsOf(await api.ask(`${path}/${made.id}?stream=true`)));
-  const behind = async (after: number) => (await readFrames(await api.ask(`${path}/${made.id}?stream=true&starting_after=${after}`))).map(({ data }) => JSON.parse(data ?? '') as Event);
+  const behind = async (after: number) => (await readEvents(await api.ask(`${path}/${made.id}?stream=true&starting_after=${after}`))).map(({ data }) => JSON.parse(data ?? '') as Event);
   assert.deepEqual(await behind(4), whole.slice(5));
   assert.deepEqual((await behind(90)).map(({ type, sequence_number: number }) => [type, number]), [['response.completed', 91]]);
   assert.deepEqual(await codeOf(await api.ask(`${path}/${made.id}?stream=yes`)), [400, 'invalid_value']);

@@ -77,7 +77,7 @@ describe('the scripted setup', { concurrency: true }, () => {
     }
     assert.deepEqual(await filesOf(world), []);
     assert.equal((await setup(wrong, ...telegram(world), '--save-env', '--skip-checks')).failure, undefined);
-    assert.deepEqual((await filesOf(world)).filter((name) => !name.startsWith('gateway.')).toSorted(), ['.env', 'config.yaml']);
+    assert.deepEqual((await filesOf(world)).filter((name) => !name.startsWith('gateway.')).toSorted(), ['.env', 'config.yaml', 'logs'], 'and what was done is written down');
   });
 
   test('leaves what it does not change as it was, and keeps the old file', async () => {

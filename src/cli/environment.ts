@@ -1,10 +1,13 @@
 import { styleText } from 'node:util';
 import type { Environment } from '../config/variables.ts';
+import type { Redactor } from '../lib/redact.ts';
 
 /** What a subcommand gets from the outside world, so that tests can stand in for it. */
 export interface Terminal {
   readonly env: Environment;
   readonly version: string;
+  /** Learns every secret that the command reads, for the error it may end with. */
+  readonly redactor?: Redactor;
   /** What `write` ends in; colours appear only when it is a terminal that wants them. */
   readonly stream?: NodeJS.WriteStream;
   write(text: string): void;

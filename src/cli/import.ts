@@ -11,6 +11,7 @@ import { prepareHome, resolveHome } from '../config/home.ts';
 import { configFiles } from '../config/load-config.ts';
 import { formatProblem } from '../config/problem.ts';
 import { readConfigFile } from '../config/read-config-file.ts';
+import { evaluateWithSecrets } from '../config/read-secrets.ts';
 import { writeAtomically } from '../config/write-atomically.ts';
 import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -47,9 +48,11 @@ const textOf = async (path: string): Promise<string | undefined> => {
 /** Their settings in our files; answers the configuration that makes. */
 const adoptConfig = async (terminal: Terminal, to: { readonly home: string; readonly theirs: ConfigTexts; readonly dryRun: boolean; readonly report: ImportReport }): Promise<Config> => {
   const { home, theirs, report } = to;
-  const input = { home, env: terminal.env, sections, platforms };
   const read = await readTexts(home);
   if (!read.ok) throw new ConfigError(`The configuration in ${home} has to be mended first: ${read.problems.map(formatProblem).join('; ')}`);
+  const ours = { home, env: terminal.env, sections, platforms };
+  // Only our own: what another home names is not read or run for the asking.
+  const input = { ...ours, secrets: (await evaluateWithSecrets(ours, read.texts)).secrets };
   const adoption = adoptSettings(input, read.texts, theirs);
   for (const setting of adoption.settings) report.add({ area: 'config', ...setting });
   const { config } = evaluate(input, adoption.texts);

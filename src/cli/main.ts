@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
+import { newRedactor } from '../lib/redact.ts';
 import { platforms, usePlatforms } from '../platforms/registry.ts';
 import { acpCommand } from './acp.ts';
 import { agentCommand } from './agent.ts';
@@ -67,7 +68,8 @@ const report = (terminal: Terminal, error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode;
   if (error instanceof Exit) return error.code;
   const expected = error instanceof ConfigError || error instanceof StoreError;
-  terminal.writeError(`${expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const text = expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.writeError(`${terminal.redactor?.redact(text) ?? text}\n`);
   return exitCodeOf(error);
 };
 
@@ -75,6 +77,7 @@ export const main = async (argv: readonly string[]): Promise<void> => {
   const terminal: Terminal = {
     env: processEnvironment(),
     version,
+    redactor: newRedactor(),
     stream: process.stdout,
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),

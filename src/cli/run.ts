@@ -30,7 +30,7 @@ import type { Store } from '../store/store.ts';
 import { consoleLine } from './console-line.ts';
 import type { Terminal } from './environment.ts';
 import { followConfig } from './follow-config.ts';
-import { endFacts, endWithin, reportOnDemand, watchLoop } from './gateway/forensics.ts';
+import { endFacts, endWithin, logCrashes, reportOnDemand, watchLoop } from './gateway/forensics.ts';
 import { rememberHome } from './gateway/known-homes.ts';
 import { notifySystemd } from './gateway/notify-systemd.ts';
 import { takePlannedRestart } from './gateway/planned-restart.ts';
@@ -138,7 +138,7 @@ const brake = async (terminal: Terminal, at: { readonly home: string; readonly l
 export const runGateway = async (terminal: Terminal, options: { readonly replace?: boolean } = {}): Promise<void> => {
   const home = resolveHome(terminal.env);
   await prepareHome(home);
-  const redactor = newRedactor();
+  const redactor = terminal.redactor ?? newRedactor();
   const migrated = await migrateAtStart(terminal, home);
   const startable = await requireStartable(terminal, redactor);
   const { config } = startable;
@@ -151,6 +151,7 @@ export const runGateway = async (terminal: Terminal, options: { readonly replace
   });
   using service = notifySystemd(terminal.env, log);
   using _loop = watchLoop(log);
+  using _crashes = logCrashes(log, close);
   reportOnDemand(home);
   const stopWatching = new AbortController();
   let why: NodeJS.Signals | 'restart' | undefined;

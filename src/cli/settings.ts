@@ -21,7 +21,7 @@ export const sections = [...gatewaySections, httpSection, apiSection, pluginsSec
 export type Config = ValidConfig<typeof sections>;
 
 export const readConfig = (terminal: Terminal, redactor?: Redactor): Promise<LoadedConfig<typeof sections>> =>
-  loadConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor });
+  loadConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: redactor ?? terminal.redactor });
 
 const unusable = (problems: readonly Problem[]): ConfigError => new ConfigError(['The configuration cannot be used:', ...problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
 
@@ -34,7 +34,7 @@ export const requireConfig = async (terminal: Terminal, redactor?: Redactor): Pr
 
 /** The configuration, or the last one that a gateway could run with when the files cannot be used; a `ConfigError` when there is none. */
 export const requireStartable = async (terminal: Terminal, redactor?: Redactor): Promise<Exclude<Startable<typeof sections>, { readonly type: 'none' }>> => {
-  const found = await startableConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor });
+  const found = await startableConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: redactor ?? terminal.redactor });
   if (found.type === 'none') throw unusable(found.problems);
   return found;
 };

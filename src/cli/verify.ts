@@ -1,6 +1,8 @@
+import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { ConfigError } from '../core/errors.ts';
+import { recordAct } from '../lib/audit-log.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { DeviceCheck, DeviceChecks } from '../platforms/contract.ts';
 import { platforms } from '../platforms/registry.ts';
@@ -49,6 +51,15 @@ const askPerson = async (terminal: Terminal, check: DeviceCheck): Promise<boolea
   return clackPrompts().confirm('Does the other device show the same, in the same order?', false);
 };
 
+/** Whom the gateway trusts is written down. */
+const writtenDown = (terminal: Terminal, account: string, checks: DeviceChecks): DeviceChecks => ({
+  ...checks,
+  async answer(id, same) {
+    await checks.answer(id, same);
+    recordAct(resolveHome(terminal.env), { by: `${userInfo().username} at the command line`, act: same ? 'device verify' : 'device refuse', subject: `${account} ${id}` }, systemClock.now());
+  },
+});
+
 /** Looks until a check that was not known before is there to compare, and then until it is over. */
 const follow = async (terminal: Terminal, checks: DeviceChecks, known: ReadonlySet<string>): Promise<void> => {
   const untilMs = systemClock.now() + patienceMs;
@@ -76,7 +87,7 @@ const isOver = ({ state }: DeviceCheck): boolean => state === 'done' || state ==
 const verify = async (terminal: Terminal, wanted: string | undefined, flags: Flags): Promise<void> => {
   const { account, make } = findAccount(await requireConfig(terminal), wanted);
   await withStore(terminal, async (store) => {
-    const checks = make(accountData(store, account));
+    const checks = writtenDown(terminal, account, make(accountData(store, account)));
     const present = await checks.list();
     if (flags.list === true) {
       terminal.write(flags.json === true ? json(present) : printList(present));

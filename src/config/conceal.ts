@@ -2,6 +2,7 @@ import { newRedactor } from '../lib/redact.ts';
 import type { Redactor } from '../lib/redact.ts';
 import type { EnvFile } from './parse-env-file.ts';
 import type { Problem } from './problem.ts';
+import type { SecretReadings } from './secret-source.ts';
 import { scalarsOf } from './setting-node.ts';
 import type { SettingNode } from './setting-node.ts';
 import { soundsSecret } from './variables.ts';
@@ -9,20 +10,36 @@ import { soundsSecret } from './variables.ts';
 /** Short values of variables that only sound secret may be ordinary words. */
 const leastCharacters = 8;
 
-/** A log escapes line breaks, so the lines of a key file have to be known one by one. */
+/** The parts of a secret that are secrets by themselves: of `Bearer key` the key, of a list each, of an address its password. */
+const partsOf = (secret: string): readonly string[] => {
+  const password = URL.parse(secret)?.password ?? '';
+  return [...secret.split(/\r?\n/), ...secret.split(/[\s,]+/)].filter((part) => part.length >= 16).concat(password === '' ? [] : [password, decoded(password)]);
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    return text;
+  }
+};
+
+/** Also its parts, since a log escapes line breaks and a server repeats only what it was sent. */
 export const rememberSecret = (redactor: Redactor, secret: string): void => {
-  for (const text of new Set([secret, secret.trim(), ...secret.split(/\r?\n/).filter((line) => line.length >= 16)])) redactor.remember(text);
+  for (const text of new Set([secret, secret.trim(), ...partsOf(secret)])) redactor.remember(text);
 };
 
 /** Makes every secret of the configuration known to `redactor`, and answers one that knows them too, for texts about the configuration itself. */
-export const conceal = (nodes: readonly SettingNode[], envFile: EnvFile, redactor: Redactor | undefined): Redactor => {
+export const conceal = (nodes: readonly SettingNode[], kept: { readonly envFile: EnvFile; readonly secrets: SecretReadings }, redactor: Redactor | undefined): Redactor => {
   const own = newRedactor();
   const remember = (secret: string): void => {
     rememberSecret(own, secret);
     if (redactor !== undefined) rememberSecret(redactor, secret);
   };
   for (const node of nodes) for (const scalar of scalarsOf(node)) if (scalar.secret === true && scalar.value !== null) remember(String(scalar.value));
-  for (const { name, value } of envFile.entries) if (soundsSecret(name) && value.length >= leastCharacters) remember(value);
+  for (const reading of kept.secrets.values()) if (reading.ok) remember(reading.value);
+  for (const { name, value } of kept.envFile.entries) if (soundsSecret(name) && value.length >= leastCharacters) remember(value);
   return own;
 };
 

@@ -11,7 +11,7 @@ import type { Plain, SettingNode } from './setting-node.ts';
 export interface EffectiveSetting {
   readonly path: SettingPath;
   readonly value: Plain;
-  /** `config.yaml:3`, `env NAME`, `.env:2 NAME` or `default`. */
+  /** As `formatOrigin` writes it. */
   readonly source: string;
 }
 

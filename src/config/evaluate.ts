@@ -17,6 +17,8 @@ import { retireKeys } from './retirements.ts';
 import type { RetiredKey } from './retirements.ts';
 import type { PlatformReadings } from './read-platforms.ts';
 import { checkSetting, onePerSetting, settleSetting } from './read-setting.ts';
+import { newSecretSources, sourceKey } from './secret-source.ts';
+import type { SecretReadings, SecretSource } from './secret-source.ts';
 import type { Section, SectionValues } from './section.ts';
 import { emptyMap } from './setting-node.ts';
 import type { SettingNode } from './setting-node.ts';
@@ -33,6 +35,8 @@ export interface ConfigInput<Sections extends readonly Section[]> {
   readonly platforms: readonly PlatformFacts[];
   /** Learns every secret of the configuration, also of one that turns out to be wrong. */
   readonly redactor?: Redactor | undefined;
+  /** What is known of the files and commands that hold secrets; `evaluateWithSecrets` asks them. */
+  readonly secrets?: SecretReadings | undefined;
 }
 
 export interface ConfigTexts {
@@ -67,6 +71,8 @@ export interface Evaluation<Sections extends readonly Section[]> {
   readonly config: LoadedConfig<Sections>;
   /** Whether config.yaml itself holds a secret, and `.env` anything. */
   readonly holdsSecret: { readonly config: boolean; readonly env: boolean };
+  /** Where secrets are that stand elsewhere, whether they could be had or not. */
+  readonly sources: readonly SecretSource[];
 }
 
 /**
@@ -74,31 +80,35 @@ export interface Evaluation<Sections extends readonly Section[]> {
  * one inside an account disables that account.
  */
 export const evaluate = <const Sections extends readonly Section[]>(input: ConfigInput<Sections>, texts: ConfigTexts): Evaluation<Sections> => {
-  const outer = newVariables(input.env, noEntries, envFileName);
+  const known = knownVariables(input.sections, input.platforms);
+  const readings: SecretReadings = input.secrets ?? new Map();
+  const secrets = newSecretSources({ readings, home: input.home, env: input.env });
+  const beside = { env: input.env, fileName: envFileName, secrets, secretNames: new Set([...known].filter(([, { secret }]) => secret).map(([name]) => name)) };
+  const outer = newVariables({ ...beside, envFile: noEntries });
   const envFile = parseEnvFile(texts.env ?? '', envFileName, (name) => outer.get(name)?.value);
-  const variables = newVariables(input.env, envFile, envFileName);
+  const variables = newVariables({ ...beside, envFile });
   const parsed = parseYaml(texts.config ?? '', configFileName);
   const names = { sections: input.sections, platforms: input.platforms.map(({ name }) => name), accountKeys: Object.keys(accountOptions.shape) };
   const { root, retired } = retireKeys(parsed.ok ? parsed.root : emptyMap({ kind: 'default' }));
   const layout = layOut(root, names);
-  const misspelt = misspeltVariables(variables, knownVariables(input.sections, input.platforms));
+  const misspelt = misspeltVariables(variables, known);
   const sections = input.sections.map((section) => readSection(section, layout, variables));
   const platforms = readPlatforms(layout, input.platforms, { variables, misspelt });
 
   const nodes = [...sections, ...platforms.accounts].map(({ node }) => node).filter((node) => node !== undefined);
-  const hidden = conceal(nodes, envFile, input.redactor);
+  const hidden = conceal(nodes, { envFile, secrets: readings }, input.redactor);
   const clean = (problem: Problem): Problem => concealProblem(problem, hidden);
-  const holdsSecret = { config: nodes.some(hasSecretInFile), env: envFile.entries.length > 0 };
-  const warnings = [...layout.warnings, ...retired.map(hasMoved), ...repeatedNames(envFile), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
+  const found = { holdsSecret: { config: nodes.some(hasSecretInFile), env: envFile.entries.length > 0 }, sources: secrets.asked };
+  const warnings = [...layout.warnings, ...retired.map(hasMoved), ...repeatedNames(envFile), ...secrets.asked.flatMap((source) => exposed(source, readings)), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
   const disabled = disabledAccounts(platforms).map((entry) => ({ ...entry, problems: entry.problems.map(clean) }));
   const misnamed = misspelt.filter(({ certain, platform }) => certain && platform === undefined).map(({ problem }) => problem);
   const fatal = [...(parsed.ok ? [] : parsed.problems), ...envFile.problems, ...misnamed, ...layout.problems, ...sections.flatMap(({ problems }) => problems)];
   if (fatal.length > 0) {
-    return { config: { ok: false, problems: [...fatal.map(clean), ...disabled.flatMap(({ problems }) => problems)].toSorted(byPlace), warnings }, holdsSecret };
+    return { config: { ok: false, problems: [...fatal.map(clean), ...disabled.flatMap(({ problems }) => problems)].toSorted(byPlace), warnings }, ...found };
   }
   const values = Object.fromEntries(sections.map(({ name, value }) => [name, value]));
   const together = checkTogether(input, values);
-  if (together.problems.length > 0) return { config: { ok: false, problems: together.problems.map(clean), warnings }, holdsSecret };
+  if (together.problems.length > 0) return { config: { ok: false, problems: together.problems.map(clean), warnings }, ...found };
   const config: ValidConfig<Sections> = {
     ok: true,
     sections: values as SectionValues<Sections>,
@@ -109,7 +119,7 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
     files: [...(isBlank(texts.config) ? [] : [configFileName]), ...(isBlank(texts.env) ? [] : [envFileName])],
     variable: (name) => variables.get(name)?.value,
   };
-  return { config, holdsSecret };
+  return { config, ...found };
 };
 
 const hasMoved = ({ from, to, entry }: RetiredKey): Problem => problemAt(entry.keyAt, from, { code: 'retired', message: `is called ${to.join('.')} now; hermes config migrate rewrites the file` });
@@ -122,6 +132,12 @@ const checkTogether = ({ sections, home }: ConfigInput<readonly Section[]>, valu
     problems: found.flatMap(({ name, errors }) => errors.map((message) => problem('invalid', name, message))),
     warnings: found.flatMap(({ name, warnings }) => warnings.map((message) => problem('unused', name, message))),
   };
+};
+
+const exposed = (source: SecretSource, readings: SecretReadings): readonly Problem[] => {
+  const reading = readings.get(sourceKey(source));
+  if (source.kind !== 'file' || reading?.ok !== true || !reading.exposed) return [];
+  return [{ code: 'exposed', file: source.path, path: '', message: `holds a secret and can be read by other users of this machine; run: chmod 600 ${source.path}` }];
 };
 
 const isBlank = (text: string | undefined): boolean => (text ?? '').trim() === '';

@@ -1,11 +1,12 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { configFileName, envFileName, evaluate } from './evaluate.ts';
+import { configFileName, envFileName } from './evaluate.ts';
 import type { ConfigInput, ValidConfig } from './evaluate.ts';
 import { configFiles, loadConfig } from './load-config.ts';
 import type { LoadOptions } from './load-config.ts';
 import type { Problem } from './problem.ts';
 import { readConfigFile } from './read-config-file.ts';
+import { evaluateWithSecrets } from './read-secrets.ts';
 import type { Section } from './section.ts';
 import { writeAtomically } from './write-atomically.ts';
 
@@ -28,7 +29,7 @@ const keep = async (path: string, text: string | undefined): Promise<void> => {
 export const keepLastGood = async (options: LoadOptions<readonly Section[]>): Promise<void> => {
   const paths = configFiles(options.home);
   const texts = { config: await textOf(paths.config), env: await textOf(paths.env) };
-  if (!evaluate(options, texts).config.ok) return;
+  if (!(await evaluateWithSecrets(options, texts)).config.ok) return;
   const folder = folderOf(options.home);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // First what the other refers to.
@@ -46,7 +47,7 @@ export const readLastGood = async <const Sections extends readonly Section[]>(op
   const folder = folderOf(options.home);
   const texts = await textsIn(folder);
   if (texts.config === undefined) return undefined;
-  const { config } = evaluate(options, texts);
+  const { config } = await evaluateWithSecrets(options, texts);
   return config.ok ? { config, keptAtMs: (await stat(join(folder, configFileName))).mtimeMs } : undefined;
 };
 

@@ -1,26 +1,30 @@
 import { join } from 'node:path';
-import { configFileName, envFileName, evaluate } from './evaluate.ts';
+import { configFileName, envFileName } from './evaluate.ts';
 import type { ConfigInput, LoadedConfig } from './evaluate.ts';
 import type { Problem } from './problem.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { ConfigFile } from './read-config-file.ts';
+import { evaluateWithSecrets } from './read-secrets.ts';
 import type { Section } from './section.ts';
 
 export interface LoadOptions<Sections extends readonly Section[]> extends ConfigInput<Sections> {
   readonly home: string;
 }
 
+export type LoadedFiles<Sections extends readonly Section[]> = LoadedConfig<Sections> & { /** Absolute paths of files that hold one secret each. */ readonly secretFiles: readonly string[] };
+
 export const configFiles = (home: string): { readonly config: string; readonly env: string } => ({ config: join(home, configFileName), env: join(home, envFileName) });
 
-/** Reads `config.yaml`, `.env` and the environment. Missing files are fine; nothing that is written in them makes it reject. */
-export const loadConfig = async <const Sections extends readonly Section[]>(options: LoadOptions<Sections>): Promise<LoadedConfig<Sections>> => {
+/** Reads `config.yaml`, `.env`, the environment and the secrets that stand elsewhere. Missing files are fine; nothing that is written in them makes it reject. */
+export const loadConfig = async <const Sections extends readonly Section[]>(options: LoadOptions<Sections>): Promise<LoadedFiles<Sections>> => {
   const paths = configFiles(options.home);
   const [config, env] = await Promise.all([readConfigFile(paths.config), readConfigFile(paths.env)]);
   const unreadable = [config, env].flatMap((file) => (file.kind === 'unreadable' ? [file.problem] : []));
-  const { config: loaded, holdsSecret } = evaluate(options, { config: textOf(config), env: textOf(env) });
+  const { config: loaded, holdsSecret, sources } = await evaluateWithSecrets(options, { config: textOf(config), env: textOf(env) });
   const warnings = [...loaded.warnings, ...exposed(config, configFileName, holdsSecret.config), ...exposed(env, envFileName, holdsSecret.env)];
-  if (unreadable.length > 0) return { ok: false, problems: unreadable, warnings };
-  return { ...loaded, warnings };
+  const secretFiles = sources.flatMap((source) => (source.kind === 'file' ? [source.path] : []));
+  if (unreadable.length > 0) return { ok: false, problems: unreadable, warnings, secretFiles };
+  return { ...loaded, warnings, secretFiles };
 };
 
 const textOf = (file: ConfigFile): string | undefined => (file.kind === 'text' ? file.text : undefined);

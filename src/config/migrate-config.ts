@@ -6,10 +6,11 @@ import { newRedactor } from '../lib/redact.ts';
 import { lineDiff } from '../lib/line-diff.ts';
 import { readTexts, writeTexts } from './config-texts.ts';
 import { editYaml } from './edit-yaml.ts';
-import { configFileName, evaluate } from './evaluate.ts';
+import { configFileName } from './evaluate.ts';
 import type { LoadOptions } from './load-config.ts';
 import { parseYaml } from './parse-yaml.ts';
 import type { Problem } from './problem.ts';
+import { evaluateWithSecrets } from './read-secrets.ts';
 import { retireKeys } from './retirements.ts';
 import type { Retirement } from './retirements.ts';
 import type { Section } from './section.ts';
@@ -59,9 +60,9 @@ export const migrateConfig = async (options: LoadOptions<readonly Section[]> & {
   if (migrated.moved.length === 0) return { type: 'nothing' };
   const after = { ...before, config: migrated.text };
   const redactor = newRedactor();
-  const is = evaluate({ ...options, redactor }, after).config;
+  const { config: is, secrets } = await evaluateWithSecrets({ ...options, redactor }, after);
   // Never from a file that works to one that does not.
-  if (!is.ok && evaluate(options, before).config.ok) return { type: 'refused', problems: is.problems };
+  if (!is.ok && (await evaluateWithSecrets({ ...options, secrets }, before)).config.ok) return { type: 'refused', problems: is.problems };
   const diff = lineDiff(before.config ?? '', migrated.text).map((line) => maskNamed(redactor.redact(line)));
   if (options.dryRun) return { type: 'migrated', moved: migrated.moved, diff, kept: undefined };
   const kept = join(options.home, 'backups', `config-${new Date(options.nowMs).toISOString().replaceAll(/[-:.]/g, '')}.yaml`);

@@ -4,20 +4,27 @@ import type { Problem } from './problem.ts';
 import { accountSchema } from './read-accounts.ts';
 import type { PlatformFacts } from './read-accounts.ts';
 import { settingsOf, variableName } from './schema.ts';
+import type { SettingFacts } from './schema.ts';
+import { sourceEndings } from './secret-source.ts';
 import type { Section } from './section.ts';
 import type { Variables } from './variables.ts';
 
-/** Every variable that stands in for a setting, with the platform it belongs to. */
-export const knownVariables = (sections: readonly Section[], platforms: readonly PlatformFacts[]): ReadonlyMap<string, { readonly platform: string | undefined }> => {
-  const known = new Map<string, { platform: string | undefined }>();
-  for (const { schema } of sections) {
-    for (const { facts } of settingsOf(schema)) if (facts.env !== undefined) known.set(facts.env, { platform: undefined });
-  }
-  for (const platform of platforms) {
-    for (const { facts } of settingsOf(accountSchema(platform))) {
-      if (facts.env !== undefined) known.set(variableName(facts.env, platform.name), { platform: platform.name });
-    }
-  }
+interface KnownVariable {
+  readonly platform: string | undefined;
+  readonly secret: boolean;
+}
+
+/** Every variable that stands in for a setting, with the platform it belongs to, and those that say where a secret is. */
+export const knownVariables = (sections: readonly Section[], platforms: readonly PlatformFacts[]): ReadonlyMap<string, KnownVariable> => {
+  const known = new Map<string, KnownVariable>();
+  const add = ({ env, secret }: SettingFacts, platform: string | undefined): void => {
+    if (env === undefined) return;
+    const name = variableName(env, platform);
+    known.set(name, { platform, secret });
+    if (secret) for (const { variable } of sourceEndings) known.set(`${name}${variable}`, { platform, secret: false });
+  };
+  for (const { schema } of sections) for (const { facts } of settingsOf(schema)) add(facts, undefined);
+  for (const platform of platforms) for (const { facts } of settingsOf(accountSchema(platform))) add(facts, platform.name);
   return known;
 };
 

@@ -1,11 +1,11 @@
 /** Keys and list positions from the root of the configuration. */
 export type SettingPath = readonly (string | number)[];
 
-/** Where a value came from. */
+/** Where a value came from; `via` is what the place names instead of holding the value: a file, or a command. */
 export type Origin =
-  | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number; readonly path: SettingPath }
+  | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number; readonly path: SettingPath; readonly via?: string }
   /** `file` and `line` are those of `.env`; absent for the process environment. */
-  | { readonly kind: 'variable'; readonly name: string; readonly file?: string; readonly line?: number }
+  | { readonly kind: 'variable'; readonly name: string; readonly file?: string; readonly line?: number; readonly via?: string }
   | { readonly kind: 'default' };
 
 export type ProblemCode = 'unreadable' | 'syntax' | 'unknown_key' | 'missing' | 'invalid' | 'unset_variable' | 'conflict' | 'unused' | 'retired' | 'exposed';
@@ -34,8 +34,10 @@ export const formatPath = (path: SettingPath): string =>
     return text === '' ? key : `${text}.${key}`;
   }, '');
 
-/** `config.yaml:7`, `.env:2 NAME`, `env NAME` or `default`. */
-export const formatOrigin = (origin: Origin): string => {
+/** `config.yaml:7`, `.env:2 NAME`, `env NAME` or `default`; for what stands elsewhere `file /run/secrets/telegram (config.yaml:7)`. */
+export const formatOrigin = (origin: Origin): string => (origin.kind === 'default' || origin.via === undefined ? formatPlain(origin) : `${origin.via} (${formatPlain(origin)})`);
+
+const formatPlain = (origin: Origin): string => {
   switch (origin.kind) {
     case 'file':
       return `${origin.file}:${origin.line}`;

@@ -91,7 +91,7 @@ const defaultBlock = (platform: PlatformFacts, own: Block | undefined, facts: { 
 const hasCredential = (platform: PlatformFacts, variables: Variables): boolean => {
   const own = [...settingsOf(platform.options)].filter(({ facts }) => facts.env !== undefined);
   const secrets = own.filter(({ facts }) => facts.secret);
-  return (secrets.length > 0 ? secrets : own).some(({ facts }) => facts.env !== undefined && variables.get(variableName(facts.env, platform.name)) !== undefined);
+  return (secrets.length > 0 ? secrets : own).some(({ facts }) => facts.env !== undefined && variables.has(variableName(facts.env, platform.name)));
 };
 
 const without = (map: MapNode, key: string): MapNode => ({ ...map, entries: new Map([...map.entries].filter(([name]) => name !== key)) });

@@ -25,8 +25,9 @@ export const fillIn = (node: SettingNode, variables: Variables, problems: Proble
     if (typeof scalar.value !== 'string') return scalar;
     const { text, used, unset } = substitute(scalar.value, (name) => variables.get(name)?.value);
     if (unset.length > 0) {
-      const message = unset.length === 1 ? `the variable ${unset[0]} is not set; set it, or write \${${unset[0]}:-default}` : `the variables ${unset.join(', ')} are not set`;
-      problems.push(problemAt(scalar.at, writtenPath(scalar.at, []), { code: 'unset_variable', message }));
+      const fault = unset.map((name) => variables.fault(name)?.message).find((text) => text !== undefined);
+      const unsetText = unset.length === 1 ? `the variable ${unset[0]} is not set; set it, or write \${${unset[0]}:-default}` : `the variables ${unset.join(', ')} are not set`;
+      problems.push(problemAt(scalar.at, writtenPath(scalar.at, []), { code: 'unset_variable', message: fault ?? unsetText }));
     }
     return { ...scalar, value: text, ...(used.length > 0 && { filled: true }), ...(used.some(soundsSecret) && { secret: true }) };
   });
@@ -40,7 +41,7 @@ export interface SettledSetting {
 export const settleSetting = (written: SettingNode | undefined, schema: z.core.$ZodType, context: ReadContext): SettledSetting => {
   const problems: Problem[] = [];
   const filled = written === undefined ? undefined : fillIn(written, context.variables, problems);
-  const node = settle(filled, { schema, path: context.path }, { variables: context.overlay ? context.variables : undefined, platform: context.platform, problems });
+  const node = settle(filled, { schema, path: context.path }, { variables: context.overlay ? context.variables : undefined, secrets: context.variables.secrets, platform: context.platform, problems });
   return { node, problems };
 };
 

@@ -1,10 +1,10 @@
 import { editTexts, newProblems, readTexts, writeTexts } from './config-texts.ts';
-import { evaluate } from './evaluate.ts';
 import { findSetting, splitPath } from './find-setting.ts';
 import { prepareHome } from './home.ts';
 import type { LoadOptions } from './load-config.ts';
 import { formatPath } from './problem.ts';
 import type { Problem } from './problem.ts';
+import { evaluateWithSecrets } from './read-secrets.ts';
 import type { Section } from './section.ts';
 
 export interface SetOptions extends LoadOptions<readonly Section[]> {
@@ -39,7 +39,9 @@ export const setSetting = async (options: SetOptions): Promise<SetOutcome> => {
   const setting = findSetting(path, options.sections, options.platforms);
   const edit = editTexts(before, { path, setting, value: options.value });
   if (!edit.ok) return refusal(path, edit.message);
-  const { missing, serious } = newProblems(evaluate(options, before).config, evaluate(options, edit.texts).config);
+  const was = await evaluateWithSecrets(options, before);
+  const is = await evaluateWithSecrets({ ...options, secrets: was.secrets }, edit.texts);
+  const { missing, serious } = newProblems(was.config, is.config);
   if (serious.length > 0) return { ok: false, problems: serious };
   const written = await writeTexts(options.home, { before, after: edit.texts });
   if (!written.ok) return refusal(path, `${written.changed} was changed by somebody else at the same moment; try again`);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { fetchSecrets, sourceKeys } from './fetch-secrets.ts';
+import type { FetchContext } from './fetch-secrets.ts';
 import { nearest } from './nearest.ts';
 import { isPlainKey, problemAt, writtenPath } from './problem.ts';
 import type { Problem, SettingPath } from './problem.ts';
@@ -6,16 +8,11 @@ import { childSchema, factsOf, isLoose, settingsOf, shapeOf, variableName } from
 import type { SettingFacts } from './schema.ts';
 import { emptyMap, mapScalars, toPlain } from './setting-node.ts';
 import type { ListNode, MapEntry, MapNode, ScalarNode, SettingNode } from './setting-node.ts';
-import type { Variables } from './variables.ts';
+import type { Variable } from './variables.ts';
 
 type AnySchema = z.core.$ZodType;
 
-export interface SettleContext {
-  /** Variables that stand in for settings; absent where none apply. */
-  readonly variables: Variables | undefined;
-  readonly platform: string | undefined;
-  readonly problems: Problem[];
-}
+export type SettleContext = FetchContext;
 
 /** One setting: its schema and its place. */
 interface Spot {
@@ -30,11 +27,18 @@ interface Spot {
  */
 export const settle = (node: SettingNode | undefined, spot: Spot, context: SettleContext): SettingNode | undefined => {
   const facts = factsOf(spot.schema);
-  const variable = facts.env === undefined ? undefined : context.variables?.get(variableName(facts.env, context.platform));
+  const variable = facts.env === undefined ? undefined : readOverlay(variableName(facts.env, context.platform), spot.path, context);
   const given: SettingNode | undefined = variable === undefined ? node : { kind: 'scalar', value: variable.value, at: variable.origin };
   const meant = facts.namesVariable && given?.kind === 'scalar' ? readVariable(given, spot.path, context) : given;
   const settled = settleCore(meant, { ...spot, facts }, context);
   return settled !== undefined && facts.secret ? markSecret(settled) : settled;
+};
+
+/** The variable that stands in for a setting; one whose secret cannot be had is reported. */
+const readOverlay = (name: string, path: SettingPath, context: SettleContext): Variable | undefined => {
+  const fault = context.variables?.fault(name);
+  if (fault !== undefined) context.problems.push(problemAt(fault.origin, path, { code: 'unreadable', message: fault.message }));
+  return context.variables?.get(name);
 };
 
 /** Undefined when there is nothing to read, which is reported. */
@@ -43,7 +47,7 @@ const readVariable = (node: ScalarNode, path: SettingPath, context: SettleContex
   if (name === '') return undefined;
   const held = context.variables?.get(name);
   if (held !== undefined) return { kind: 'scalar', value: held.value, at: node.at, filled: true };
-  const message = /^[A-Za-z_]\w*$/.test(name) ? `the variable ${name} is not set` : 'must be the name of a variable';
+  const message = context.variables?.fault(name)?.message ?? (/^[A-Za-z_]\w*$/.test(name) ? `the variable ${name} is not set` : 'must be the name of a variable');
   context.problems.push(problemAt(node.at, writtenPath(node.at, path), { code: 'unset_variable', message }));
   return undefined;
 };
@@ -83,7 +87,8 @@ const settleMapping = (node: SettingNode | undefined, spot: Spot & { readonly fa
     written = { kind: 'map', entries: new Map([[shorthand, { keyAt: written.at, value: written }]]), at: written.at };
   }
   if (written?.kind !== 'map') return written;
-  const known = refuseUnknown(renameAliases(written, spot.schema, context.problems), spot.schema, context.problems);
+  const fetched = fetchSecrets(written, spot, context);
+  const known = refuseUnknown(renameAliases(fetched, spot.schema, context.problems), spot.schema, context.problems);
   const settled = settleEntries(known, spot, context);
   return settled.entries.size === 0 && node === undefined ? undefined : settled;
 };
@@ -122,7 +127,7 @@ const refuseUnknown = (map: MapNode, schema: AnySchema, problems: Problem[]): Ma
   const entries = new Map<string, MapEntry>();
   for (const [key, entry] of map.entries) {
     if (Object.hasOwn(shape, key)) entries.set(key, entry);
-    else problems.push(unknownKey(key, entry, Object.keys(shape)));
+    else problems.push(unknownKey(key, entry, [...Object.keys(shape), ...(/_(?:file|cmd)$/.test(key) ? sourceKeys(schema) : [])]));
   }
   return { ...map, entries };
 };
@@ -150,11 +155,15 @@ const splitList = (node: ScalarNode): ListNode => {
 
 /** The first form that fits once settled; a value that fits none is left to the schema's own complaint. */
 const settleUnion = (node: SettingNode, union: { readonly options: readonly AnySchema[]; readonly path: SettingPath }, context: SettleContext): SettingNode => {
+  let ofSecrets: readonly Problem[] = [];
   for (const schema of union.options) {
     const problems: Problem[] = [];
     const settled = settle(node, { schema, path: union.path }, { ...context, variables: undefined, problems });
     if (problems.length === 0 && settled !== undefined && z.safeParse(schema, toPlain(settled)).success) return settled;
+    if (ofSecrets.length === 0) ofSecrets = problems.filter(({ code }) => code === 'unreadable' || code === 'conflict');
   }
+  // The schema would not miss a secret that may be left out.
+  context.problems.push(...ofSecrets);
   const holdsSecret = union.options.some((schema) => [...settingsOf(schema)].some(({ facts }) => facts.secret));
   return holdsSecret ? markSecret(node) : node;
 };

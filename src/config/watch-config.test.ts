@@ -171,3 +171,37 @@ test('a failing callback ends the watch with its error, and abort ends it withou
   const aborted = await watchConfig({ ...options, current, onChange: () => undefined, onProblem: () => undefined, signal: AbortSignal.abort(), clock: hurriedClock });
   await aborted.closed;
 });
+
+test('a secret that changes in its own file is taken over, also behind a link and in a folder that did not exist', async () => {
+  await using home = await temporaryHome();
+  await using vault = await temporaryHome();
+  await vault.write('token', '111:first\n');
+  await symlink(join(vault.path, 'token'), join(home.path, 'link'));
+  await home.write('config.yaml', 'platforms: { telegram: { token_file: link } }\n');
+  await using watched = await watchHome(home);
+  const tokens = ({ config }: Change): unknown => config.accounts.filter(({ platform }) => platform === 'telegram').map(({ options }) => (options as { token: string }).token);
+  // The watch of the secret begins with the first look at the configuration.
+  await home.write('config.yaml', 'model: a\nplatforms: { telegram: { token_file: link } }\n');
+  changeOf(await watched.next());
+  await vault.write('token', '222:second\n');
+  const change = changeOf(await watched.next());
+  assert.deepEqual(change.accounts.changed, ['telegram']);
+  assert.deepEqual(tokens(change), ['222:second']);
+  await mkdir(join(home.path, 'new'));
+  await writeFile(join(home.path, 'new', 'token'), '333:third');
+  await home.write('config.yaml', 'model: a\nplatforms: { telegram: { token_file: new/token } }\n');
+  assert.deepEqual(tokens(changeOf(await watched.next())), ['333:third']);
+  await rename(join(vault.path, 'token'), join(home.path, 'new', 'token'));
+  assert.deepEqual(tokens(changeOf(await watched.next())), ['222:second']);
+});
+
+test('a secret file that is gone leaves the account as it was', async () => {
+  await using home = await temporaryHome();
+  await home.write('token', '111:first\n');
+  await home.write('config.yaml', 'platforms: { telegram: { token_file: token } }\n');
+  await using watched = await watchHome(home);
+  await rm(join(home.path, 'token'));
+  assert.match(problemsOf(await watched.next()).join('\n'), /the file .*token does not exist/);
+  await home.write('token', '222:second\n');
+  assert.deepEqual(changeOf(await watched.next()).accounts.changed, ['telegram']);
+});

@@ -5,7 +5,6 @@ import { basename, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
-import { configFileName, envFileName } from './evaluate.ts';
 import type { ValidConfig } from './evaluate.ts';
 import { configFiles, loadConfig } from './load-config.ts';
 import type { LoadOptions } from './load-config.ts';
@@ -40,48 +39,74 @@ export interface ConfigWatch {
 /** An editor writes a file in several steps; this long after the last one it is read. */
 const settleMs = 100;
 
-/** Watches the folders of the two files, since editors replace files instead of writing into them. Resolves once it is watching. */
+/** Watches the folders of the two files and of those that hold secrets, since editors replace files instead of writing into them. Resolves once it is watching. */
 export const watchConfig = async <const Sections extends readonly Section[]>(options: WatchOptions<Sections>): Promise<ConfigWatch> => {
   const { home } = options;
   const bell = newBell(options.signal);
-  const places = await placesOf(home);
-  const watchers: FSWatcher[] = [];
+  const folders = newFolders(bell);
   try {
-    for (const [folder, names] of places) {
-      const watcher = watch(folder, (_event, name) => {
-        // A mounted volume swaps a link called `..data` instead of the file.
-        if (name === null || names.has(name) || name.startsWith('..')) bell.ring();
-      });
-      watcher.on('error', (error) => bell.fail(error));
-      watchers.push(watcher);
-    }
+    for (const path of Object.values(configFiles(home))) await folders.cover(path);
   } catch (error) {
-    for (const watcher of watchers) watcher.close();
+    folders.close();
     throw error;
   }
   const run = async (): Promise<void> => {
     try {
-      await follow(options, bell);
+      await follow(options, { bell, folders });
     } catch (error) {
       if (!options.signal.aborted) throw error;
     } finally {
-      for (const watcher of watchers) watcher.close();
+      folders.close();
     }
   };
   return { closed: run() };
 };
 
-/** The folders to watch and the names that matter in each: of the files, and of what they link to. */
-const placesOf = async (home: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
-  const places = new Map<string, Set<string>>([[home, new Set([configFileName, envFileName])]]);
-  for (const path of Object.values(configFiles(home))) {
-    const target = await realpath(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return path;
-      throw error;
+interface Folders {
+  /** Watches a file where it is named and where it is; answers whether it was not watched before. A folder that does not exist makes it reject. */
+  cover(path: string): Promise<boolean>;
+  close(): void;
+}
+
+const newFolders = (bell: Bell): Folders => {
+  const watched = new Map<string, { readonly names: Set<string>; readonly watcher: FSWatcher }>();
+  const add = (path: string): boolean => {
+    const known = watched.get(dirname(path));
+    const isNew = known?.names.has(basename(path)) !== true;
+    if (known !== undefined) {
+      known.names.add(basename(path));
+      return isNew;
+    }
+    const names = new Set([basename(path)]);
+    const watcher = watch(dirname(path), (_event, name) => {
+      // A mounted volume swaps a link called `..data` instead of the file.
+      if (name === null || names.has(name) || name.startsWith('..')) bell.ring();
     });
-    places.set(dirname(target), (places.get(dirname(target)) ?? new Set<string>()).add(basename(target)));
-  }
-  return places;
+    watcher.on('error', (error) => bell.fail(error));
+    watched.set(dirname(path), { names, watcher });
+    return true;
+  };
+  return {
+    async cover(path) {
+      const target = await realpath(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return path;
+        throw error;
+      });
+      return [add(path), add(target)].includes(true);
+    },
+    close() {
+      for (const { watcher } of watched.values()) watcher.close();
+    },
+  };
+};
+
+/** Whether one of them was not watched before. What cannot be watched cannot be read either, which is said where it is read. */
+const coverSecrets = async (folders: Folders, paths: readonly string[]): Promise<boolean> => {
+  const fresh = await Promise.all(paths.map((path) => folders.cover(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') return false;
+    throw error;
+  })));
+  return fresh.includes(true);
 };
 
 interface Bell {
@@ -118,7 +143,7 @@ const newBell = (signal: AbortSignal): Bell => {
   };
 };
 
-const follow = async <const Sections extends readonly Section[]>(options: WatchOptions<Sections>, bell: Bell): Promise<void> => {
+const follow = async <const Sections extends readonly Section[]>(options: WatchOptions<Sections>, { bell, folders }: { readonly bell: Bell; readonly folders: Folders }): Promise<void> => {
   const clock = options.clock ?? systemClock;
   const started = options.current;
   let current = options.current;
@@ -131,6 +156,8 @@ const follow = async <const Sections extends readonly Section[]>(options: WatchO
       await clock.sleep(settleMs, options.signal);
     } while (bell.hasRung());
     const loaded = await loadConfig(options);
+    // A secret may have changed between its reading and the start of its watch.
+    if (await coverSecrets(folders, loaded.secretFiles)) bell.ring();
     const problems = loaded.ok ? losses(current, loaded) : loaded.problems;
     if (problems.length > 0 && !isDeepStrictEqual(problems, complaints)) options.onProblem(problems);
     complaints = problems;

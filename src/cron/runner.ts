@@ -228,12 +228,13 @@ export class CronRunner {
     while (await slept(clock, lookEveryMs, this.#stop.signal)) {
       try {
         for (const id of await store.read((db) => answeredAmong(db, [...this.#held.keys()]))) this.#held.get(id)?.woken.abort();
-        if (clock.now() - extendedMs >= leaseMs / 3) {
+        // The clock may have been set back.
+        if (Math.abs(clock.now() - extendedMs) >= leaseMs / 3) {
           extendedMs = clock.now();
           const lanes = [...this.#held.values()].map(({ claim }) => claim.lane);
           if (lanes.length > 0) await store.write((tx) => extendLanes(tx, { owner, lanes, leaseMs }));
         }
-        if (clock.now() - prunedMs >= pruneEveryMs) {
+        if (Math.abs(clock.now() - prunedMs) >= pruneEveryMs) {
           prunedMs = clock.now();
           await pruneRuns(store, { keepDays: this.#deps.options().keep_days, signal: this.#stop.signal });
         }

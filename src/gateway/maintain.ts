@@ -1,15 +1,17 @@
+import { rescheduleJobs } from '../cron/reschedule-jobs.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { pruneFolder } from '../lib/prune-folder.ts';
 import { defaultSpillRetention, pruneSpilledResults } from '../agent/tools/spill-result.ts';
 import { enqueueSettled } from '../delivery/question-message.ts';
+import { followClock } from '../store/follow-clock.ts';
 import { closeQuestion, overdueQuestions } from '../store/questions.ts';
 import { touchNode } from '../store/nodes.ts';
 import { defaultRetention, prune } from '../store/retention.ts';
 import { indexNewMessages } from '../store/search.ts';
 import type { Store } from '../store/store.ts';
 import type { ControlLane } from './control.ts';
-import { pruneMedia } from './prune-media.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface MaintainOptions {
@@ -17,11 +19,11 @@ export interface MaintainOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly owner: string;
-  readonly control: ControlLane;
+  readonly control: Pick<ControlLane, 'recover'>;
   readonly signal: AbortSignal;
   readonly home: string;
   readonly mediaFolder: string;
-  settings(): GatewaySettings;
+  settings(): Pick<GatewaySettings, 'store'>;
 }
 
 const mostOverdue = 50;
@@ -37,24 +39,68 @@ const closeOverdueQuestions = async (store: Store): Promise<void> => {
 
 const beatMs = 30_000;
 const pruneEveryMs = 3_600_000;
+const tidyEveryMs = 6 * pruneEveryMs;
+const dayMs = 86_400_000;
+const mebibyte = 1024 * 1024;
 
-/** What keeps a long-running gateway healthy: a sign of life, forgotten commands, the search index, and retention. Off the path of messages. */
+/** Timers and small corrections of the clock are less exact than this. */
+const setBackMs = 5_000;
+
+const pruneEverything = async (options: MaintainOptions): Promise<void> => {
+  const { store, clock, log, signal } = options;
+  const { inbox_days, outbox_days, media_days, media_max_total_mb } = options.settings().store;
+  const pruned = await prune(store, { ...defaultRetention, inboxDays: inbox_days, outboxDays: outbox_days }, { clock, signal });
+  const at = { nowMs: clock.now(), signal };
+  // What a conversation still names is then only a name.
+  const media = await pruneFolder(options.mediaFolder, { maxAgeMs: media_days * dayMs, maxBytes: media_max_total_mb * mebibyte }, at);
+  const results = await pruneSpilledResults(options.home, defaultSpillRetention, at);
+  log.info({ deleted: pruned.deleted, complete: pruned.complete, files: media.removed, results }, 'maintenance.pruned');
+};
+
+const tidy = async ({ store, log }: MaintainOptions): Promise<void> => {
+  const startedMs = performance.now();
+  const { freedBytes } = await store.tidy();
+  log.info({ freed_bytes: freedBytes, ms: Math.round(performance.now() - startedMs) }, 'maintenance.tidied');
+};
+
+/** What waits for a time goes on when that was taken back; a database that others share has a clock of its own. */
+const followClockBack = async ({ store, log }: MaintainOptions, backMs: number): Promise<void> => {
+  log.warn({ back_ms: backMs }, 'clock.set_back');
+  if (store.engine !== 'sqlite') return;
+  const back = { backMs, slackMs: beatMs };
+  await store.write(async (tx) => {
+    await followClock(tx, back);
+    await rescheduleJobs(tx, back);
+  });
+};
+
+/** What is done every now and then; not as often after a clock that was put on, not less often after one that was put back. */
+const due = (clock: Clock, everyMs: number): (() => boolean) => {
+  let lastMs = clock.now();
+  return () => {
+    if (Math.abs(clock.now() - lastMs) < everyMs) return false;
+    lastMs = clock.now();
+    return true;
+  };
+};
+
+/** What keeps a long-running gateway healthy: a sign of life, forgotten commands, the search index, retention, and the store itself. Off the path of messages. */
 export const maintain = async (options: MaintainOptions): Promise<void> => {
   const { store, clock, log, owner, control, signal } = options;
-  let prunedMs = clock.now();
+  const pruneIsDue = due(clock, pruneEveryMs);
+  const tidyIsDue = due(clock, tidyEveryMs);
+  let wokeMs = clock.now();
   while (await slept(clock, beatMs, signal)) {
+    const backMs = wokeMs + beatMs - clock.now();
+    wokeMs = clock.now();
     try {
+      if (backMs > setBackMs) await followClockBack(options, backMs);
       await store.write((tx) => touchNode(tx, owner));
       await control.recover();
       await closeOverdueQuestions(store);
       await indexNewMessages(store);
-      if (clock.now() - prunedMs < pruneEveryMs) continue;
-      prunedMs = clock.now();
-      const { inbox_days, outbox_days, media_days } = options.settings().store;
-      const pruned = await prune(store, { ...defaultRetention, inboxDays: inbox_days, outboxDays: outbox_days }, { clock, signal });
-      const files = await pruneMedia(options.mediaFolder, media_days, { nowMs: clock.now(), signal });
-      await pruneSpilledResults(options.home, defaultSpillRetention, { nowMs: clock.now(), signal });
-      log.info({ deleted: pruned.deleted, complete: pruned.complete, files }, 'maintenance.pruned');
+      if (pruneIsDue()) await pruneEverything(options);
+      if (tidyIsDue()) await tidy(options);
     } catch (error) {
       log.error({ err: error }, 'maintenance.failed');
     }

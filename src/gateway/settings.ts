@@ -35,6 +35,7 @@ export const storeSection = defineSection(
       outbox_days: z.number().min(1).describe('Days that deliveries stay traceable').default(14),
       delivery_hours: z.number().min(1).describe('Hours after which an answer that could not be delivered is given up').default(24),
       media_days: z.number().min(1).describe('Days that files people sent are kept').default(90),
+      media_max_total_mb: z.number().min(1).describe('Size of all files people sent; the oldest are removed first').default(2000),
       media_max_mb: z.number().min(1).describe('Largest file that is fetched from a platform').default(50),
     })
     .prefault({}),

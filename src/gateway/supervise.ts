@@ -229,15 +229,23 @@ export class AccountSupervisor {
         const isHolder = await this.#lease();
         if (this.#wish.paused || this.#wish.restarts !== restarts) run.abort(wished);
         else if (!isHolder) run.abort(new PlatformError('unavailable', 'another gateway has taken this account over'));
+        this.#followClock(clock.now());
         const quietMs = clock.now() - Math.max(this.#status.lastAliveAtMs ?? 0, this.#status.lastEventAtMs ?? 0);
         if (platform.silenceMs !== undefined && quietMs > platform.silenceMs) {
           await this.#save({ state: 'degraded' });
           run.abort(new PlatformError('unavailable', `nothing was heard for ${Math.round(quietMs / 1000)} s`));
-        } else if (clock.now() - this.#savedMs > saveEveryMs) await this.#save({});
+        } else if (Math.abs(clock.now() - this.#savedMs) > saveEveryMs) await this.#save({});
       } catch (error) {
         log.error({ err: error, account }, 'account.watch_failed');
       }
     }
+  }
+
+  /** Evidence from a time that was taken back would hide the silence that follows. */
+  #followClock(nowMs: number): void {
+    const known = (atMs: number | null): number | null => (atMs === null ? null : Math.min(atMs, nowMs));
+    const { lastEventAtMs, lastAliveAtMs } = this.#status;
+    this.#status = { ...this.#status, lastEventAtMs: known(lastEventAtMs), lastAliveAtMs: known(lastAliveAtMs) };
   }
 
   async #lease(): Promise<boolean> {

@@ -157,6 +157,31 @@ test('wrong tokens are limited per address however it is spelt, and the wait is 
   assert.equal((await http.post('/api/login', { token }, {}, '1.2.3.4')).status, 200);
 });
 
+test('whoever signs calls wrongly too often is not listened to for a minute, and nobody else is shut out', async () => {
+  await using http = await setUp();
+  const seen: string[] = [];
+  const routes = new Hono();
+  routes.all('*', (c) => {
+    const signature = c.req.header('x-signature') ?? '';
+    seen.push(signature);
+    return signature === 'right' ? c.json({}) : c.json({}, 401);
+  });
+  http.webhooks.set('telegram@work', { guard: 'own', routes });
+  const call = async (signature: string, from: string, headers: Readonly<Record<string, string>> = {}): Promise<number> =>
+    (await http.ask('/webhooks/telegram@work/', { method: 'POST', from, headers: { 'x-signature': signature, ...headers } })).status;
+  for (let i = 0; i < 20; i += 1) assert.equal(await call(`guess ${i}`, i % 2 === 0 ? '203.0.113.7' : '::ffff:203.0.113.7'), 401);
+  assert.equal(await call('right', '203.0.113.7'), 429);
+  assert.equal(await call('right', '::FFFF:cb00:7107'), 429);
+  assert.ok(!seen.includes('right'));
+  assert.equal(await call('right', '198.51.100.2'), 200);
+  for (let i = 0; i < 21; i += 1) await call('wrong', '127.0.0.1', { 'x-forwarded-for': '198.51.100.2, 203.0.113.9' });
+  assert.equal(await call('right', '127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }), 429);
+  assert.equal(await call('right', '127.0.0.1', { 'x-forwarded-for': '203.0.113.9, 198.51.100.2' }), 200);
+  assert.equal(await call('right', '127.0.0.1'), 200);
+  await http.clock.advance(60_000);
+  assert.equal(await call('right', '203.0.113.7'), 200);
+});
+
 test('a client behind a trusted proxy is limited by its own address, and cannot choose it', async () => {
   await using http = await setUp({ token, trusted_proxies: ['10.0.0.1'] });
   for (let i = 0; i < 10; i += 1) await http.post('/api/login', { token: 'guess' }, { 'x-forwarded-for': `9.9.9.${i}, 203.0.113.9` }, '10.0.0.1');

@@ -9,10 +9,12 @@ import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Store } from '../store/store.ts';
 import { apiApp } from './api/app.ts';
 import type { ApiDeps } from './api/app.ts';
+import { callerAddress } from './client.ts';
 import type { HttpEnv } from './client.ts';
 import { copyRequest } from './copy-request.ts';
 import { deviceCheckRoutes } from './device-checks.ts';
 import { newFailureLimiter } from './failure-limiter.ts';
+import type { FailureLimiter } from './failure-limiter.ts';
 import { healthRoutes } from './health.ts';
 import type { Readiness } from './health.ts';
 import { limitBody } from './limit-body.ts';
@@ -59,6 +61,21 @@ const forward = (c: Context<HttpEnv>, webhook: Webhook, prefix: string): Respons
   return webhook.routes.fetch(copyRequest(c.req.raw, { url }), c.env);
 };
 
+/** Signatures are guessed by programs: few tries, but a short wait, since the right caller may sit behind the same address. */
+const signatureTries = { max: 20, windowMs: 60_000 };
+
+/** Whoever signs wrongly too often is not listened to for a while; a right signature forgives nothing, since it may come from somebody else. */
+const limitForgers =
+  (limiter: FailureLimiter, trustedProxies: readonly string[], take: (c: Context<HttpEnv>) => Promise<Response>) =>
+  async (c: Context<HttpEnv>): Promise<Response> => {
+    const address = callerAddress(c, trustedProxies);
+    const waitMs = limiter.waitMs(address);
+    if (waitMs > 0) return c.json({ error: 'There were too many wrong calls from your address.' }, 429, { 'retry-after': String(Math.ceil(waitMs / 1000)) });
+    const response = await take(c);
+    if (response.status === 401) limiter.failed(address);
+    return response;
+  };
+
 const mount = (deps: HttpDeps, guard: Webhook['guard'], base: string) => async (c: Context<HttpEnv>): Promise<Response> => {
   const account = c.req.param('account') ?? '';
   const webhook = deps.webhook(account);
@@ -79,7 +96,7 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   app.route('/', healthRoutes({ clock: deps.clock, version: deps.version, readiness: deps.readiness, login }));
   app.route('/', metricsRoutes(deps.metrics, login));
   app.use('/webhooks/:account/*', limitBody(maxBytes.webhook));
-  app.all('/webhooks/:account/*', mount(deps, 'own', '/webhooks/'));
+  app.all('/webhooks/:account/*', limitForgers(newFailureLimiter({ clock: deps.clock, ...signatureTries }), options.trusted_proxies, mount(deps, 'own', '/webhooks/')));
 
   if (deps.api !== undefined) {
     const api = apiApp({ ...deps, ...deps.api, trustedProxies: options.trusted_proxies });

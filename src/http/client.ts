@@ -49,3 +49,14 @@ export const clientOf = (c: Context<HttpEnv>, trustedProxies: readonly string[])
     local: isLoopback(peer) && host !== undefined && isLoopbackName(host.name) && proxyHeaders.every((name) => c.req.header(name) === undefined),
   };
 };
+
+/**
+ * Where a call comes from, to count wrong signatures by. Behind a tunnel on this machine that nobody has named as trusted, what the tunnel says is good
+ * enough for counting: otherwise one forger would shut the door for everybody.
+ */
+export const callerAddress = (c: Context<HttpEnv>, trustedProxies: readonly string[]): string => {
+  const { address } = clientOf(c, trustedProxies);
+  if (!isLoopback(address)) return address;
+  const told = forwardedAddress(c.req.header('x-forwarded-for') ?? '', new Set());
+  return told !== undefined && isIP(told) !== 0 ? told : address;
+};

@@ -22,3 +22,15 @@ test('of two closings the later end wins, whichever comes last', () => {
   gate.close('a', 6000);
   assert.equal(gate.waitMs('a'), 6000);
 });
+
+test('a clock that is set back lengthens no wait by what it was set back', () => {
+  let now = 100_000_000;
+  const gate = new RateGate(() => now);
+  gate.close('a', 5000);
+  now -= 86_400_000;
+  assert.equal(gate.waitMs('a'), 5000);
+  now += 2000;
+  assert.equal(gate.waitMs('a'), 3000);
+  now += 3000;
+  assert.equal(gate.waitMs('a'), 0);
+});

@@ -1,7 +1,12 @@
+interface Closing {
+  readonly sinceMs: number;
+  readonly forMs: number;
+}
+
 /** Remembers until when a scope may not be used. Everything that goes out in that scope asks, whoever sends it. */
 export class RateGate {
   readonly #now: () => number;
-  readonly #until = new Map<string, number>();
+  readonly #closings = new Map<string, Closing>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -9,8 +14,9 @@ export class RateGate {
 
   /** The later end wins. */
   close(scope: string, forMs: number): void {
-    const until = this.#now() + forMs;
-    if (until > (this.#until.get(scope) ?? 0)) this.#until.set(scope, until);
+    const now = this.#now();
+    const known = this.#at(scope, now);
+    if (known === undefined || now + forMs > known.sinceMs + known.forMs) this.#closings.set(scope, { sinceMs: now, forMs });
   }
 
   /** Zero when every scope is open. */
@@ -18,11 +24,21 @@ export class RateGate {
     const now = this.#now();
     let wait = 0;
     for (const scope of scopes) {
-      const until = this.#until.get(scope);
-      if (until === undefined) continue;
-      if (until <= now) this.#until.delete(scope);
-      else wait = Math.max(wait, until - now);
+      const closing = this.#at(scope, now);
+      if (closing === undefined) continue;
+      const left = closing.sinceMs + closing.forMs - now;
+      if (left <= 0) this.#closings.delete(scope);
+      else wait = Math.max(wait, left);
     }
     return wait;
+  }
+
+  /** A clock that was set back begins the wait anew: it must not last until the old time comes again. */
+  #at(scope: string, now: number): Closing | undefined {
+    const known = this.#closings.get(scope);
+    if (known === undefined || known.sinceMs <= now) return known;
+    const again = { ...known, sinceMs: now };
+    this.#closings.set(scope, again);
+    return again;
   }
 }

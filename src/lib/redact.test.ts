@@ -48,3 +48,19 @@ test('a mask shows enough of a long secret to recognise it, and nothing of a sho
   assert.equal(mask('sk-abcdefghijklmnopqrst9f2c'), 'sk-a…9f2c');
   assert.equal(mask('sk-abcdefgh9f2c'), '***');
 });
+
+test('a known secret is also found in an address, in JSON and in base64, wherever it stood before it was encoded', () => {
+  const redactor = newRedactor();
+  const secret = 'pa/ss "wörd" + 1';
+  redactor.remember(secret);
+  assert.equal(redactor.redact(`https://x.example/?key=${encodeURIComponent(secret)}&a=1`), 'https://x.example/?key=***&a=1');
+  assert.equal(redactor.redact(JSON.stringify({ password: secret })), '{"password":"***"}');
+  for (const before of ['', 'a', 'ab', 'user:']) {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const hidden = redactor.redact(`x ${Buffer.from(`${before}${secret}, and more`).toString(encoding)}`);
+      assert.ok(hidden.includes('***'), `${before} ${encoding}`);
+      assert.ok(!Buffer.from(hidden, encoding).toString().includes('ss "w'), `${before} ${encoding}`);
+    }
+  }
+  assert.equal(redactor.redact('configuration-of-the-gateway, 50 % of it'), 'configuration-of-the-gateway, 50 % of it');
+});

@@ -1,6 +1,6 @@
 /** Hides known secret values and things that look like credentials in text that leaves the process (logs, errors, metrics). */
 export interface Redactor {
-  /** Values of at least six characters are remembered; shorter ones would hit ordinary text. */
+  /** Values of at least six characters are remembered, also as they look in an address, in JSON and in base64; shorter ones would hit ordinary text. */
   remember(secret: string): void;
   redact(text: string): string;
 }
@@ -19,15 +19,40 @@ const shapes: readonly RegExp[] = [
 const bearer = /\b(Bearer|Basic|Bot)\s+[A-Za-z0-9._~+/=-]{12,}/g;
 const inUrl = /(:\/\/[^\s:/@]+:)[^\s:/@]+@/g;
 
+/** Shorter ones would be found in ordinary text once they are encoded. */
+const leastEncoded = 13;
+const mayHoldBase64 = /[A-Za-z0-9+/_-]{16}/;
+
+/** What stays of a value in base64, wherever in a longer text it stood: without the characters that its neighbours have a part in. */
+const base64Forms = (value: string): readonly string[] =>
+  [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
+    const [start, end] = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+    return [bytes.toString('base64').slice(start, end), bytes.toString('base64url').slice(start, end)];
+  });
+
+const jsonForm = (value: string): string => JSON.stringify(value).slice(1, -1);
+
 export const newRedactor = (): Redactor => {
   const values = new Set<string>();
+  const escaped = new Set<string>();
+  const inBase64 = new Set<string>();
+  const hide = (text: string, some: Iterable<string>): string => {
+    let out = text;
+    for (const value of some) if (out.includes(value)) out = out.replaceAll(value, '***');
+    return out;
+  };
   return {
     remember(secret) {
-      if (secret.length >= 6) values.add(secret);
+      if (secret.length < 6 || values.has(secret)) return;
+      values.add(secret);
+      for (const form of [encodeURIComponent(secret.toWellFormed()), encodeURI(secret.toWellFormed()), jsonForm(secret)]) if (form !== secret) escaped.add(form);
+      if (secret.length >= leastEncoded) for (const form of base64Forms(secret)) inBase64.add(form);
     },
     redact(text) {
-      let out = text;
-      for (const value of values) if (out.includes(value)) out = out.replaceAll(value, '***');
+      let out = hide(text, values);
+      if (out.includes('%') || out.includes('\\')) out = hide(out, escaped);
+      if (mayHoldBase64.test(out)) out = hide(out, inBase64);
       for (const shape of shapes) out = out.replace(shape, '***');
       return out.replace(bearer, '$1 ***').replace(inUrl, '$1***@');
     },

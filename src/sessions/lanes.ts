@@ -177,7 +177,8 @@ export class Conversations {
       if (this.#running.size === 0) continue;
       try {
         await this.#endStopped();
-        if (clock.now() - extendedMs < turnLeaseMs / 3) continue;
+        // The clock may have been set back.
+        if (Math.abs(clock.now() - extendedMs) < turnLeaseMs / 3) continue;
         extendedMs = clock.now();
         await store.write((tx) => extendLanes(tx, { owner, lanes: [...this.#running.keys()], leaseMs: turnLeaseMs }));
       } catch (error) {

@@ -10,7 +10,7 @@ import type { Prepared } from '../delivery/prepare-text.ts';
 import { shownReasoning } from '../delivery/shown-reasoning.ts';
 import { holdLane } from '../store/lanes.ts';
 import { unansweredCalls } from '../store/questions.ts';
-import type { WindowUpdate } from '../store/sessions.ts';
+import type { WindowUpdate } from '../store/turn-totals.ts';
 import type { TurnChore } from '../store/turns.ts';
 import { askPerson } from './ask-person.ts';
 import { loadAttachments } from './attachments.ts';

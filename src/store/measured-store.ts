@@ -22,6 +22,7 @@ export const measuredStore = (store: Store, metrics: Metrics): Store => {
     read: (work) => timed('read', () => store.read(work)),
     write: (work, options) => timed('write', () => store.write(work, options)),
     listen: (channel, listener, when) => store.listen(channel, listener, when),
+    tidy: () => store.tidy(),
     close: () => store.close(),
   };
 };

@@ -167,6 +167,34 @@ eachStore((_engine, open) => {
     assert.deepEqual((await store.read((db) => db.q.selectFrom('nodes').select('id').orderBy('id').execute())).map((row) => row.id), ['alive', 'holds']);
   });
 
+  test('answers of the API that are given again, and prompts of conversations in which nobody speaks any more, go after their time', async () => {
+    const { store } = await open();
+    await store.write(async (tx) => {
+      for (const days of [0, 2, 3]) await sql`insert into api_replays (key_id, name, fingerprint, answer, created_at) values ('k', ${`replay ${days}`}, 'f', 'a', ${tx.now} - ${sql.lit(days * dayMs)})`.execute(tx.q);
+      for (const days of [89, 91]) {
+        await sql`insert into sessions (id, agent, account, chat_type, created_at, active_at) values (${`s${days}`}, 'a', 't', 'dm', 0, ${tx.now} - ${sql.lit(days * dayMs)})`.execute(tx.q);
+        await sql`insert into prompts (session_id, fingerprint, text, updated_at) values (${`s${days}`}, 'f', 't', 0)`.execute(tx.q);
+      }
+    });
+    const { deleted } = await run(store);
+    assert.deepEqual([deleted['api_replays'], deleted['prompts']], [2, 1]);
+    assert.deepEqual((await store.read((db) => db.q.selectFrom('api_replays').select('name').execute())).map((row) => row.name), ['replay 0']);
+    assert.deepEqual((await store.read((db) => db.q.selectFrom('prompts').select('session_id').execute())).map((row) => row.session_id), ['s89']);
+  });
+
+  test('runs and calls of the API that ended long ago go together, those under way and their events stay', async () => {
+    const { store } = await open();
+    await store.write(async (tx) => {
+      for (const [id, days] of [['old', 31], ['new', 29], ['open', null]] as const) {
+        await sql`insert into api_calls (id, key_id, kind, session_id, request, hidden, created_at, ended_at) values (${id}, 'k', 'run', 's', '{}', 0, 0, ${days === null ? null : sql`${tx.now} - ${sql.lit(days * dayMs)}`})`.execute(tx.q);
+        for (const seq of [1, 2]) await sql`insert into api_run_events (run_id, seq, kind, event, created_at) values (${id}, ${seq}, 'k', '{}', 0)`.execute(tx.q);
+      }
+    });
+    const { deleted } = await run(store);
+    assert.deepEqual([deleted['api_calls'], deleted['api_run_events']], [1, 2]);
+    assert.deepEqual((await store.read((db) => db.q.selectFrom('api_calls').select('id').orderBy('id').execute())).map((row) => row.id), ['new', 'open']);
+  });
+
   test('many rows go in batches, until the budget is used up or somebody says stop', async () => {
     const { store } = await open();
     await plant.inbox(store, { state: 'done', days: 20, count: 1700 });

@@ -142,6 +142,27 @@ const pruneRunEvents: Step = async (tx, limits) => {
   return { deleted, more: true };
 };
 
+/** They answer for a day, whether or not another comes. */
+const pruneReplays: Step = async (tx) => {
+  const old = tx.q.selectFrom('api_replays').select(['key_id', 'name']).where('created_at', '<', daysAgo(tx, 1)).limit(batchSize).as('old');
+  const result = await tx.q
+    .deleteFrom('api_replays')
+    .where((eb) => eb.exists(eb.selectFrom(old).select('old.name').whereRef('old.key_id', '=', 'api_replays.key_id').whereRef('old.name', '=', 'api_replays.name')))
+    .executeTakeFirst();
+  return batchOf(result);
+};
+
+/** The prompt of a conversation in which nobody has spoken for so long is made anew if somebody does. */
+const prunePrompts: Step = async (tx, limits) => {
+  const old = tx.q
+    .selectFrom('prompts')
+    .innerJoin('sessions', 'sessions.id', 'prompts.session_id')
+    .select('prompts.session_id')
+    .where('sessions.active_at', '<', daysAgo(tx, limits.turnDays))
+    .limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('prompts').where('session_id', 'in', old).executeTakeFirst());
+};
+
 const pruneApiSpend: Step = async (tx, limits) => {
   const day = new Date((await databaseNow(tx)) - limits.turnDays * dayMs).toISOString().slice(0, 10);
   return batchOf(await tx.q.deleteFrom('api_spend').where('day', '<', day).executeTakeFirst());
@@ -252,7 +273,9 @@ const steps: Readonly<Record<string, Step>> = {
   agent_spend: pruneSpend,
   api_run_events: pruneRunEvents,
   api_calls: pruneApiCalls,
+  api_replays: pruneReplays,
   api_spend: pruneApiSpend,
+  prompts: prunePrompts,
   gates: pruneGates,
   limits: pruneLimits,
   lanes: pruneLanes,

@@ -5,7 +5,6 @@ import type { Usage } from '../core/transcript.ts';
 import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import {
-  addTurnTotals,
   bindingsOf,
   bindSession,
   boundSession,
@@ -21,6 +20,7 @@ import {
 } from './sessions.ts';
 import type { NewSession, Session } from './sessions.ts';
 import type { Store } from './store.ts';
+import { addTurnTotals } from './turn-totals.ts';
 
 const key = 'agent:main:telegram:dm:1';
 

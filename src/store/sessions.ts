@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { RawBuilder, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { ChatType, Target } from '../core/message.ts';
 import type { ReasoningEffort } from '../core/reasoning-effort.ts';
 import type { Usage } from '../core/transcript.ts';
 import { prepared } from './prepared.ts';
-import type { CostStatus, SessionRow } from './schema/conversation-rows.ts';
+import type { SessionRow } from './schema/conversation-rows.ts';
 import { noteSessionEnd } from './session-ends.ts';
 import { startsWith } from './store.ts';
 import type { Reading, Writing } from './store.ts';
@@ -156,40 +156,6 @@ export interface BoundSession extends Binding {
   readonly ended: boolean;
 }
 
-/** A chat, or a thread in it. */
-export interface ChatPlace {
-  readonly account: string;
-  readonly chatId: string;
-  readonly threadId?: string;
-}
-
-const placeValues = (place: ChatPlace) => ({ account: place.account, chat_id: place.chatId, thread_id: place.threadId ?? '' });
-
-/** Has a conversation wait in a place: whoever speaks there next continues it. `lasting`: and everybody after them as well. */
-export const claimPlace = async (tx: Writing, place: ChatPlace, claim: { sessionId: string; lasting: boolean }): Promise<void> => {
-  const values = { session_id: claim.sessionId, lasting: claim.lasting ? 1 : 0, created_at: tx.now };
-  await tx.q
-    .insertInto('place_claims')
-    .values({ ...placeValues(place), ...values })
-    .onConflict((conflict) => conflict.columns(['account', 'chat_id', 'thread_id']).doUpdateSet(values))
-    .execute();
-};
-
-export const releasePlace = async (tx: Writing, place: ChatPlace): Promise<void> => {
-  const { account, chat_id, thread_id } = placeValues(place);
-  await tx.q.deleteFrom('place_claims').where('account', '=', account).where('chat_id', '=', chat_id).where('thread_id', '=', thread_id).execute();
-};
-
-/** The conversation that waits in a place. */
-export const claimedPlace = async (db: Reading, place: ChatPlace): Promise<{ readonly sessionId: string; readonly lasting: boolean } | undefined> => {
-  const [row] = (await selectClaim(db, { account: place.account, chatId: place.chatId, threadId: place.threadId ?? '' })).rows;
-  return row === undefined ? undefined : { sessionId: row.session_id, lasting: row.lasting === 1 };
-};
-
-const selectClaim = prepared((db, at: { account: string; chatId: string; threadId: string }) =>
-  db.q.selectFrom('place_claims').select(['session_id', 'lasting']).where('account', '=', at.account).where('chat_id', '=', at.chatId).where('thread_id', '=', at.threadId),
-);
-
 /** The conversation that a place continues, if it has one. */
 export const boundSession = async (db: Reading, sessionKey: string): Promise<BoundSession | undefined> => {
   const [row] = (await selectBound(db, { sessionKey })).rows;
@@ -247,62 +213,6 @@ export const setTitle = async (tx: Writing, id: string, title: string): Promise<
 export const changeSettings = async (tx: Writing, id: string, settings: SessionSettings): Promise<void> => {
   await tx.q.updateTable('sessions').set({ settings: JSON.stringify(settings) }).where('id', '=', id).execute();
 };
-
-/** What is known about the model's window after a turn. */
-export interface WindowUpdate {
-  readonly prompt?: PromptCount;
-  /** The same count, before it is known which messages were read. */
-  readonly promptTokens?: number;
-  readonly facts?: ContextFacts;
-}
-
-export const addTurnTotals = async (tx: Writing, id: string, totals: { usage: Usage; model: string | null; context?: WindowUpdate }): Promise<void> => {
-  const { prompt, facts } = totals.context ?? {};
-  const { cost, ...tokens } = totals.usage;
-  const counted = { promptTokens: prompt?.tokens ?? null, promptThrough: prompt?.throughId ?? null, facts: facts === undefined ? null : JSON.stringify(facts) };
-  await updateTotals(tx, { id, model: totals.model, ...tokens, ...counted, costUsd: cost?.usd ?? null, costStatus: cost?.status ?? null });
-};
-
-interface Totals extends Omit<Usage, 'cost'> {
-  readonly id: string;
-  readonly model: string | null;
-  readonly promptTokens: number | null;
-  readonly promptThrough: number | null;
-  readonly facts: string | null;
-  readonly costUsd: number | null;
-  readonly costStatus: CostStatus | null;
-}
-
-/** The same as `addUsage`, in SQL: a sum is as certain as its least certain part, and what has used nothing takes no part in it. */
-const statusOfSum = (totals: Totals): RawBuilder<CostStatus | null> => {
-  const added = sql<CostStatus | null>`cast(${totals.costStatus} as text)`;
-  return sql`case
-    when ${added} is null and (cost_status is null or cast(${totals.inputTokens} as bigint) + cast(${totals.outputTokens} as bigint) = 0) then cost_status
-    when cost_status is null and input_tokens + output_tokens = 0 then ${added}
-    when ${added} = 'actual' and cost_status = 'actual' then 'actual'
-    else 'estimated' end`;
-};
-
-const updateTotals = prepared((db, totals: Totals) =>
-  db.q
-    .updateTable('sessions')
-    .set((eb) => ({
-      turn_count: eb('turn_count', '+', 1),
-      input_tokens: eb('input_tokens', '+', totals.inputTokens),
-      output_tokens: eb('output_tokens', '+', totals.outputTokens),
-      cache_read_tokens: eb('cache_read_tokens', '+', totals.cacheReadTokens),
-      cache_write_tokens: eb('cache_write_tokens', '+', totals.cacheWriteTokens),
-      reasoning_tokens: eb('reasoning_tokens', '+', totals.reasoningTokens),
-      active_at: db.now,
-      model: sql<string | null>`coalesce(${totals.model}, model)`,
-      prompt_tokens: sql<number | null>`coalesce(${totals.promptTokens}, prompt_tokens)`,
-      prompt_through: sql<number | null>`coalesce(${totals.promptThrough}, prompt_through)`,
-      context_facts: sql<string | null>`coalesce(${totals.facts}, context_facts)`,
-      cost_usd: sql<number | null>`coalesce(cost_usd + cast(${totals.costUsd} as double precision), cost_usd, cast(${totals.costUsd} as double precision))`,
-      cost_status: statusOfSum(totals),
-    }))
-    .where('id', '=', totals.id),
-);
 
 /** What the model will count when it reads the conversation as it stands now, for lack of its own word; null when nobody can say. */
 export const expectPrompt = async (tx: Writing, id: string, prompt: PromptCount | null): Promise<void> => {

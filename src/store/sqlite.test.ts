@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const open = (options: { checkIntegrity?: boolean; onNotify?: (channel: string, payload: string) => void } = {}): SqliteStore => {
+const open = (options: { checkIntegrity?: boolean; busyMs?: number; onNotify?: (channel: string, payload: string) => void } = {}): SqliteStore => {
   const store = new SqliteStore({ path, clock: systemClock, checkIntegrity: true, ...options });
   opened.push(store);
   return store;
@@ -228,8 +228,7 @@ test('a disk that is really full fails writes as full, keeps every acknowledged 
 });
 
 test('while another process holds the file too long, writes fail as busy; afterwards they work again', async () => {
-  const store = open();
-  await store.write((tx) => sql`pragma busy_timeout = 20`.execute(tx.q));
+  const store = open({ busyMs: 100 });
   const holder = new DatabaseSync(path);
   holder.exec('begin immediate');
   const writes = await Promise.allSettled([accountData(store, 'a').set('k', '1'), accountData(store, 'a').set('l', '1')]);
@@ -238,6 +237,42 @@ test('while another process holds the file too long, writes fail as busy; afterw
   holder.close();
   await accountData(store, 'a').set('k', '2');
   assert.deepEqual(await accountData(store, 'a').list(''), [{ key: 'k', value: '2' }]);
+});
+
+test('while another process holds the file, writes wait for it and everything else goes on', async () => {
+  const store = open();
+  const data = accountData(store, 'a');
+  await data.set('before', '1');
+  const holder = new DatabaseSync(path);
+  holder.exec('begin exclusive');
+  let written = false;
+  const writing = Promise.all([data.set('k', '1'), data.set('l', '2')]).then(() => (written = true));
+  for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(await data.list(''), [{ key: 'before', value: '1' }]);
+  assert.equal(written, false);
+  holder.exec('commit');
+  holder.close();
+  await writing;
+  assert.deepEqual((await data.list('')).map((row) => row.key), ['before', 'k', 'l']);
+});
+
+test('a large log is cut off, and the planner learns what it did not know', async () => {
+  const store = open();
+  const log = (): number => statSync(`${path}-wal`).size;
+  // As while a backup reads: nothing that was written since can be taken over.
+  const reading = new DatabaseSync(path, { readOnly: true });
+  reading.exec('begin');
+  reading.prepare('select count(*) from meta').get();
+  for (let i = 0; i < 10; i += 1) await store.write((tx) => tx.q.insertInto('account_values').values({ account: 'a', key: `k${i}`, value: 'v'.repeat(2_000_000) }).execute());
+  assert.ok(log() > 16 * 1024 * 1024);
+  assert.deepEqual(await store.tidy(), { freedBytes: 0 });
+  reading.exec('rollback');
+  reading.close();
+  const before = log();
+  assert.deepEqual(await store.tidy(), { freedBytes: before });
+  assert.equal(log(), 0);
+  await accountData(store, 'a').set('after', 'v');
+  assert.deepEqual(await store.tidy(), { freedBytes: 0 });
 });
 
 test('a listener that is told early can write into the same commit, and fails with it', async () => {

@@ -1,13 +1,14 @@
 import { EventEmitter } from 'node:events';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { InFlight } from './in-flight.ts';
 import type { Tables } from './schema.ts';
 import { SqliteConnection, sqliteDialect, sqliteError } from './sqlite-dialect.ts';
-import { openForReading, openForWriting } from './sqlite-file.ts';
-import type { Channel, ListenWhen, Reading, Store, WriteOptions, Writing } from './store.ts';
+import { openForReading, openForWriting, tidyFile } from './sqlite-file.ts';
+import type { Channel, ListenWhen, Reading, Store, Tidied, WriteOptions, Writing } from './store.ts';
 
 interface Job {
   run(): Promise<void>;
@@ -26,11 +27,20 @@ const maxGroup = 64;
 /** How long a patient write waits for company. */
 const patienceMs = 5;
 
+/** Another process may hold the file for as long as this; writes wait, and everything else goes on. */
+const defaultBusyMs = 15_000;
+
+/** SQLite itself waits only for a moment, because nothing else can happen meanwhile. */
+const blockingMs = 20;
+const pauseMs = 30;
+
 export interface SqliteOptions {
   readonly path: string;
   readonly clock: Clock;
   /** Reads the whole file once. The gateway does at its start; short-lived commands do not. */
   readonly checkIntegrity: boolean;
+  /** How long a write waits for another process that holds the file, before it fails as `busy`. */
+  readonly busyMs?: number;
   /** Told about every notification made here, so that other processes on the same file can be woken. */
   readonly onNotify?: (channel: Channel, payload: string) => void;
 }
@@ -50,6 +60,8 @@ export class SqliteStore implements Store {
   readonly #writing: Queries;
   readonly #reading: Queries;
   readonly #clock: Clock;
+  readonly #path: string;
+  readonly #busyMs: number;
   readonly #emitter = new EventEmitter();
   /** Listeners that are told before the commit. */
   readonly #early = new EventEmitter();
@@ -62,6 +74,7 @@ export class SqliteStore implements Store {
 
   constructor(options: SqliteOptions) {
     this.#writer = openForWriting(options.path, options.checkIntegrity);
+    this.#writer.exec(`pragma busy_timeout = ${blockingMs}`);
     this.#reader = openForReading(options.path);
     this.#begin = prepareStep(this.#writer, 'begin immediate');
     this.#commit = prepareStep(this.#writer, 'commit');
@@ -70,6 +83,8 @@ export class SqliteStore implements Store {
     this.#writing = queriesOver(new SqliteConnection(this.#writer, { transactionsOnly: true }));
     this.#reading = queriesOver(new SqliteConnection(this.#reader, { transactionsOnly: false }));
     this.#clock = options.clock;
+    this.#path = options.path;
+    this.#busyMs = options.busyMs ?? defaultBusyMs;
     this.#onNotify = options.onNotify;
     this.#emitter.setMaxListeners(0);
     this.#early.setMaxListeners(0);
@@ -99,6 +114,16 @@ export class SqliteStore implements Store {
   deliver(channel: Channel, payload: string): void {
     this.#early.emit(channel, payload);
     this.#emitter.emit(channel, payload);
+  }
+
+  async tidy(): Promise<Tidied> {
+    await this.#draining;
+    if (this.#closed || this.#writer.isTransaction) return { freedBytes: 0 };
+    try {
+      return tidyFile(this.#writer, this.#path);
+    } catch (error) {
+      throw sqliteError(error);
+    }
   }
 
   async close(): Promise<void> {
@@ -198,12 +223,25 @@ export class SqliteStore implements Store {
   /** What went wrong, if anything; then nothing of it is there. */
   async #transaction(work: () => Promise<void>): Promise<StoreError | undefined> {
     try {
-      this.#begin.run();
+      await this.#beginPatiently();
       await work();
       this.#commit.run();
       return undefined;
     } catch (error) {
       return this.#rollback() ?? sqliteError(error);
+    }
+  }
+
+  async #beginPatiently(): Promise<void> {
+    const untilMs = performance.now() + this.#busyMs;
+    for (;;) {
+      try {
+        this.#begin.run();
+        return;
+      } catch (error) {
+        if (sqliteError(error).code !== 'busy' || performance.now() >= untilMs) throw error;
+        await sleep(pauseMs);
+      }
     }
   }
 

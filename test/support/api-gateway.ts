@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import { apiOptions } from '../../src/http/api/options.ts';
 import { httpApp } from '../../src/http/app.ts';
@@ -65,6 +66,13 @@ export const startApiGateway = async (options: { readonly api?: Readonly<Record<
 };
 
 /** Everything that a stream of server-sent events says, comments included. */
+/** The frames of a streamed response, without the word at their end, which has to be there. */
+export const readEvents = async (response: Response): ReturnType<typeof readFrames> => {
+  const frames = await readFrames(response);
+  assert.equal(frames.at(-1)?.data, '[DONE]');
+  return frames.slice(0, -1);
+};
+
 export const readFrames = async (response: Response): Promise<readonly { readonly event?: string; readonly data?: string; readonly id?: string; readonly comment?: string }[]> => {
   const text = await response.text();
   return text

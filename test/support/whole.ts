@@ -85,13 +85,13 @@ export interface Inside extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** The gateway inside this process, on the world's home, without its HTTP door. A clock of its own lets a test hurry what only waits. */
-export const startInside = async (world: World, { clock = systemClock }: { readonly clock?: Clock } = {}): Promise<Inside> => {
+/** The gateway inside this process, on the world's home, without its HTTP door. A clock of its own lets a test hurry what only waits; with `storeClock` what is stored follows it, too. */
+export const startInside = async (world: World, { clock = systemClock, storeClock = systemClock }: { readonly clock?: Clock; readonly storeClock?: Clock } = {}): Promise<Inside> => {
   const terminal: Terminal = { env: world.env, version: 'test', write: () => undefined, writeError: () => undefined };
   const redactor = newRedactor();
   const config = await requireConfig(terminal, redactor);
   const { log, lines } = capturingLogger();
-  const store = await openStore({ databaseUrl: config.sections.store.database_url, path: join(world.home, 'gateway.db'), clock: systemClock, log, checkIntegrity: true });
+  const store = await openStore({ databaseUrl: config.sections.store.database_url, path: join(world.home, 'gateway.db'), clock: storeClock, log, checkIntegrity: true });
   const gateway = await Gateway.start({
     home: world.home,
     config: gatewayConfig(config),

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, opendir, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pruneFolder, removeIfEmpty } from '../../lib/prune-folder.ts';
+import type { FolderLimits } from '../../lib/prune-folder.ts';
 import { boundResult, maxResultChars } from './bound-result.ts';
 
 const allResults = (home: string): string => join(home, 'cache', 'results');
@@ -54,63 +56,11 @@ export const spillResult = async (text: string, options: SpillOptions): Promise<
   }
 };
 
-export interface SpillRetention {
-  readonly maxAgeMs: number;
-  readonly maxBytes: number;
-}
-
-export const defaultSpillRetention: SpillRetention = { maxAgeMs: 7 * 86_400_000, maxBytes: 500 * 1024 * 1024 };
-
-interface KeptFile {
-  readonly path: string;
-  readonly mtimeMs: number;
-  readonly size: number;
-}
-
-const unlessGone = async <T>(work: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-};
-
-const listKept = async (folder: string, signal: AbortSignal): Promise<{ readonly files: readonly KeptFile[]; readonly folders: readonly string[] }> => {
-  const files: KeptFile[] = [];
-  const folders: string[] = [];
-  const entries = await unlessGone(opendir(folder, { recursive: true }));
-  if (entries === undefined) return { files, folders };
-  for await (const entry of entries) {
-    signal.throwIfAborted();
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) folders.push(path);
-    const stats = entry.isFile() ? await unlessGone(stat(path)) : undefined;
-    if (stats !== undefined) files.push({ path, mtimeMs: stats.mtimeMs, size: stats.size });
-  }
-  return { files, folders };
-};
-
-const removeIfEmpty = async (folder: string): Promise<void> => {
-  try {
-    await rmdir(folder);
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
-  }
-};
+export const defaultSpillRetention: FolderLimits = { maxAgeMs: 7 * 86_400_000, maxBytes: 500 * 1024 * 1024 };
 
 /** Removes kept results that are too old, then the oldest until the rest fits. Answers how many files went. */
-export const pruneSpilledResults = async (home: string, retention: SpillRetention, at: { readonly nowMs: number; readonly signal: AbortSignal }): Promise<number> => {
-  const { files, folders } = await listKept(allResults(home), at.signal);
-  let keptBytes = 0;
-  let removed = 0;
-  for (const file of files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)) {
-    keptBytes += file.size;
-    if (at.nowMs - file.mtimeMs <= retention.maxAgeMs && keptBytes <= retention.maxBytes) continue;
-    at.signal.throwIfAborted();
-    await rm(file.path, { force: true });
-    removed += 1;
-  }
+export const pruneSpilledResults = async (home: string, limits: FolderLimits, at: { readonly nowMs: number; readonly signal: AbortSignal }): Promise<number> => {
+  const { removed, folders } = await pruneFolder(allResults(home), limits, at);
   for (const folder of folders) await removeIfEmpty(folder);
   return removed;
 };

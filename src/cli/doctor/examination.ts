@@ -51,7 +51,7 @@ const openDatabase = async (home: string, config: Config | undefined, clock: Clo
 
 export const examine = async (terminal: Terminal, options: { readonly offline: boolean }): Promise<Examination> => {
   const home = resolveHome(terminal.env);
-  const redactor = newRedactor();
+  const redactor = terminal.redactor ?? newRedactor();
   const loaded = await readConfig(terminal, redactor);
   const config = loaded.ok ? loaded : undefined;
   const texts = await readTexts(home);

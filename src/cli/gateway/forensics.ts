@@ -74,3 +74,17 @@ export const endWithin = (ms: number, log: Logger, exit: (code: number) => void 
   }, ms).unref();
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 };
+
+const lastWordsMs = 1000;
+
+/** An error that nobody caught ends the process, as it would without this; but its words go through the log, and with that through the redactor. */
+export const logCrashes = (log: Logger, close: () => Promise<void>, exit: (code: number) => void = (code) => process.exit(code)): Disposable => {
+  const crash = (error: unknown): void => {
+    log.fatal({ err: error }, 'gateway.crashed');
+    const end = (): void => exit(1);
+    setTimeout(end, lastWordsMs).unref();
+    close().then(end, end);
+  };
+  process.on('uncaughtException', crash);
+  return { [Symbol.dispose]: () => void process.off('uncaughtException', crash) };
+};

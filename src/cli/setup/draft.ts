@@ -10,7 +10,9 @@ import { prepareHome } from '../../config/home.ts';
 import { parseEnvFile } from '../../config/parse-env-file.ts';
 import { parseYaml } from '../../config/parse-yaml.ts';
 import { formatProblem } from '../../config/problem.ts';
+import { evaluateWithSecrets } from '../../config/read-secrets.ts';
 import { factsOf } from '../../config/schema.ts';
+import type { SecretReadings } from '../../config/secret-source.ts';
 import { childOf } from '../../config/setting-node.ts';
 import type { Environment } from '../../config/variables.ts';
 import { writeAtomically } from '../../config/write-atomically.ts';
@@ -76,6 +78,8 @@ export class Draft {
   readonly home: string;
   readonly #env: Environment;
   readonly #redactor: Redactor;
+  /** What the files and commands say that hold secrets. */
+  readonly #secrets: SecretReadings;
   readonly #before: ConfigTexts;
   #texts: ConfigTexts;
 
@@ -84,13 +88,15 @@ export class Draft {
     const exists = await stat(options.home).then((facts) => facts.isDirectory(), () => false);
     const read = exists ? await readTexts(options.home) : ({ ok: true, texts: { config: undefined, env: undefined } } as const);
     if (!read.ok) throw new ConfigError(['These files have to be mended first:', ...read.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
-    return new Draft(options, read.texts);
+    const { secrets } = await evaluateWithSecrets({ home: options.home, env: options.env, sections, platforms }, read.texts);
+    return new Draft({ ...options, secrets }, read.texts);
   }
 
-  private constructor(options: { readonly home: string; readonly env: Environment; readonly redactor: Redactor }, texts: ConfigTexts) {
+  private constructor(options: { readonly home: string; readonly env: Environment; readonly redactor: Redactor; readonly secrets: SecretReadings }, texts: ConfigTexts) {
     this.home = options.home;
     this.#env = options.env;
     this.#redactor = options.redactor;
+    this.#secrets = options.secrets;
     this.#before = texts;
     this.#texts = texts;
   }
@@ -162,7 +168,7 @@ export class Draft {
   }
 
   #evaluate(texts: ConfigTexts): LoadedConfig<typeof sections> {
-    return evaluate({ home: this.home, env: this.#env, sections, platforms, redactor: this.#redactor }, texts).config;
+    return evaluate({ home: this.home, env: this.#env, sections, platforms, redactor: this.#redactor, secrets: this.#secrets }, texts).config;
   }
 
   #edit(changes: readonly Change[]): ConfigTexts | { readonly refused: string } {

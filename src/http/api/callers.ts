@@ -63,7 +63,6 @@ export class Callers {
       limiter.failed(address);
       throw wrongKey('Incorrect API key provided.');
     }
-    limiter.succeeded(address);
     if (caller.usedAtMs !== undefined && clock.now() - (caller.usedAtMs ?? 0) > minuteMs) await store.write((tx) => noteApiKeyUse(tx, caller.id), { patient: true });
     return caller;
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../core/errors.ts';
 import type { MediaRef } from '../../core/message.ts';
+import { streamOf } from '../../lib/stream-of.ts';
 import type { Media } from '../contract.ts';
 import type { DiscordApi } from './api.ts';
 import type { DiscordOptions } from './options.ts';
@@ -41,18 +42,6 @@ async function* bounded(response: IncomingMessage, signal: AbortSignal): AsyncGe
     response.destroy();
   }
 }
-
-const streamOf = (source: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> =>
-  new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await source.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await source.return();
-    },
-  });
 
 const attachmentsOf = (message: Json | undefined): readonly unknown[] => [
   ...list(message?.['attachments']),

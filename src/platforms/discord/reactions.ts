@@ -21,13 +21,16 @@ const ownReactions = (message: unknown): readonly string[] =>
 /** Discord takes one reaction in a quarter of a second, and changing one is two. */
 const shortPauseMs = 1000;
 
+/** Timers and clocks may differ by a moment. */
+const slackMs = 10;
+
 const spaced = async (clock: Clock, signal: AbortSignal, call: () => Promise<unknown>): Promise<void> => {
   try {
     await call();
   } catch (error) {
     const pauseMs = error instanceof PlatformError && error.code === 'rate_limited' ? error.facts.retryAfterMs : undefined;
     if (pauseMs === undefined || pauseMs > shortPauseMs) throw error;
-    await clock.sleep(pauseMs, signal);
+    await clock.sleep(pauseMs + slackMs, signal);
     await call();
   }
 };

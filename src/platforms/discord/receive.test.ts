@@ -5,25 +5,29 @@ import type { Running, TestInbox } from '../../../test/support/discord-account.t
 import { openAccountData } from '../../../test/support/account-data.ts';
 import { PlatformError } from '../../core/errors.ts';
 import type { PlatformErrorCode } from '../../core/errors.ts';
+import type { AccountData } from '../contract.ts';
 import type { SimulatedMessage } from '../simulator.ts';
 import { startDiscordSimulator } from './simulator.ts';
 import type { DiscordSimulator, DiscordSimulatorOptions } from './simulator.ts';
 
 let simulator: DiscordSimulator;
+/** What the account has kept outlives its connections. */
+let data: AccountData;
 let runs: Running[] = [];
 
 const start = async (options: DiscordSimulatorOptions = {}): Promise<void> => {
   simulator = await startDiscordSimulator(options);
 };
 
-beforeEach(() => start());
+beforeEach(async () => {
+  data = openAccountData(':memory:');
+  await start();
+});
 afterEach(async () => {
   for (const each of runs.splice(0)) await each.stop();
   assert.deepEqual(simulator.violations(), []);
   await simulator[Symbol.asyncDispose]();
 });
-
-const data = openAccountData(':memory:');
 
 /** A connection of a process that has just started: nothing is left but what was stored. */
 const run = async (inbox = testInbox(), options: Readonly<Record<string, unknown>> = {}): Promise<Running> => {
@@ -195,6 +199,7 @@ describe('when a session is over', () => {
     const chats = Array.from({ length: 30 }, (_, index) => `20000000000000000${String(index).padStart(2, '0')}`);
     for (const chatId of chats) await data.set(`dm:${chatId}`, String(Date.now()));
     for (const chatId of chats) simulator.sayMeanwhile({ ...inDm(`in ${chatId}`), chatId });
+    simulator.fail({ what: 'any', fault: { type: 'delay', ms: 10 }, count: 60 });
     await comeBack(inbox);
     await heard(inbox, ...chats.map((chatId) => `in ${chatId}`));
     assert.ok(simulator.mostAtOnce() <= 6, `${simulator.mostAtOnce()} calls at once`);

@@ -1,13 +1,14 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { PlatformSimulator, SimulatedMessage } from '../simulator.ts';
 import recorded from './fixtures/recorded.json' with { type: 'json' };
-import { newFaults } from './simulator/faults.ts';
+import { newFaults } from '../simulator-faults.ts';
+import type { SimulatorServer } from '../simulator-server.ts';
 import { SimulatedGateway } from './simulator/gateway.ts';
 import { command, press, reactTo, rewrite, speak } from './simulator/people.ts';
 import type { Happening } from './simulator/people.ts';
 import type { Printer } from './simulator/printing.ts';
 import { startServer } from './simulator/server.ts';
-import type { CallRecord, DiscordServer, Limits, ServerContext } from './simulator/server.ts';
+import type { CallRecord, Limits, ServerContext } from './simulator/server.ts';
 import { ids, newWorld, visibleIn } from './simulator/world.ts';
 import type { Json } from './wire.ts';
 
@@ -59,7 +60,7 @@ const token = 'MTAwMDAwMDAwMDAwMDAwMDAwMQ.Gsimul.ated-token-AAAAAAAAAAAAAAAAAAAA
 
 const historyLimit = 10_000;
 
-const discordControls = (context: ServerContext, server: DiscordServer, hear: (happening: Happening) => string) => {
+const discordControls = (context: ServerContext, server: SimulatorServer, hear: (happening: Happening) => string) => {
   const { world, gateway, printer } = context;
   const heard = async (make: () => Happening): Promise<string> => {
     await gateway.ready();

@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { PlatformSimulator, SimulatedMessage, VisibleMessage } from '../simulator.ts';
 import mails from './fixtures/mails.json' with { type: 'json' };
-import { newFaults } from './simulator/faults.ts';
+import { newFaults } from '../simulator-faults.ts';
 import { startImap } from './simulator/imap-server.ts';
 import type { ImapWorld } from './simulator/imap-client.ts';
 import { newMailboxes } from './simulator/mailboxes.ts';

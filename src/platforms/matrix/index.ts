@@ -53,7 +53,7 @@ const open = async ({ account, options, log, data }: AdapterContext<MatrixOption
     return encrypting.crypto;
   };
   const timeline = newTimeline({ api, data, userId: () => whoami.known()?.userId ?? '', decrypt: async (roomId, event) => encrypting?.crypto.decrypt(roomId, event) });
-  const outgoing = newOutgoing({ api, rooms, options, crypto });
+  const outgoing = newOutgoing({ api, rooms, options, clock, crypto });
   const typing = newTyping({ api, me: whoami.ask, clock, log });
   const sending = { api, options, outgoing, timeline, typing };
   return {
@@ -63,11 +63,11 @@ const open = async ({ account, options, log, data }: AdapterContext<MatrixOption
     },
     async run(inbox, identity, signal) {
       const me = await whoami.ask(signal);
-      outgoing.following = true;
+      outgoing.follow(true);
       try {
         await receive({ account, api, inbox, log, clock, options, me, rooms, timeline, crypto: await crypto(signal), parse: newParser({ account, identity, options }) }, signal);
       } finally {
-        outgoing.following = false;
+        outgoing.follow(false);
       }
     },
     send: newSend(sending),

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../core/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { MatrixApi, SendEvent } from './api.ts';
 import type { Crypto } from './crypto/crypto.ts';
 import type { MatrixOptions } from './options.ts';
@@ -10,40 +11,52 @@ export interface Outgoing {
   isEncrypted(roomId: string, signal: AbortSignal): Promise<boolean>;
   /** The only way into a room: encrypts what has to be, or refuses. */
   post(event: SendEvent, signal: AbortSignal): Promise<string>;
-  /** While it follows the stream, it hears of a room that becomes encrypted; otherwise it asks before each message. */
-  following: boolean;
+  /** It follows the stream from now on, or does not any more. While it does, it hears of a room that becomes encrypted. */
+  follow(isFollowing: boolean): void;
 }
 
 export interface OutgoingParts {
   readonly api: MatrixApi;
   readonly rooms: Rooms;
   readonly options: MatrixOptions;
+  readonly clock: Clock;
   /** Undefined when the account cannot encrypt. */
   readonly crypto: (signal: AbortSignal) => Promise<Crypto | undefined>;
 }
 
+/** How long the homeserver's word that a room is not encrypted holds. */
+const trustMs = 60_000;
+
 /**
  * Nothing goes into an encrypted room in the clear. That a room is encrypted is remembered for good; that it is not, the homeserver
- * has to say before the first message. An answer that does not come is no permission.
+ * has to say before the first message, and again from time to time. An answer that does not come is no permission.
  */
-export const newOutgoing = ({ api, rooms, options, crypto }: OutgoingParts): Outgoing => {
-  const asked = new Set<string>();
+export const newOutgoing = ({ api, rooms, options, clock, crypto }: OutgoingParts): Outgoing => {
+  const asked = new Map<string, number>();
+  let following = false;
+
+  /** Word of a change may be slow to come, or be lost with a connection that hangs. */
+  const isFresh = (roomId: string): boolean => following && clock.now() - (asked.get(roomId) ?? Number.NEGATIVE_INFINITY) < trustMs;
 
   const isEncrypted = async (roomId: string, signal: AbortSignal): Promise<boolean> => {
     const facts = await rooms.facts(roomId);
     if (facts?.encrypted === true) return true;
-    if (outgoing.following && asked.has(roomId)) return false;
+    if (isFresh(roomId)) return false;
+    const askedMs = clock.now();
     const settings = await api.state(roomId, 'm.room.encryption', signal);
     if (settings === undefined) {
-      asked.add(roomId);
+      asked.set(roomId, askedMs);
       return false;
     }
     await rooms.save(roomId, { ...(facts ?? unknownRoom), encrypted: true });
     return true;
   };
 
-  const outgoing: Outgoing = {
-    following: false,
+  return {
+    follow(isFollowing) {
+      following = isFollowing;
+      asked.clear();
+    },
     isEncrypted,
     async post(event, signal) {
       if (!(await isEncrypted(event.roomId, signal))) {
@@ -56,5 +69,4 @@ export const newOutgoing = ({ api, rooms, options, crypto }: OutgoingParts): Out
       return api.send({ ...event, type: 'm.room.encrypted', content }, signal);
     },
   };
-  return outgoing;
 };

@@ -93,11 +93,18 @@ export const newRooms = (data: AccountData): Rooms => {
       return known.get(roomId);
     },
     async save(roomId, facts) {
-      const value = JSON.stringify(facts);
       const before = known.get(roomId);
+      // Whoever saves may have looked before somebody else found out.
+      const after: RoomFacts = { ...facts, encrypted: facts.encrypted || before?.encrypted === true };
+      const value = JSON.stringify(after);
       if (before !== undefined && JSON.stringify(before) === value) return;
-      await data.set(roomPrefix + roomId, value);
-      known.set(roomId, facts);
+      known.set(roomId, after);
+      try {
+        await data.set(roomPrefix + roomId, value);
+      } catch (error) {
+        known.delete(roomId);
+        throw error;
+      }
     },
     direct: async () => roomsOf(await directContent()),
     directContent,

@@ -3,7 +3,7 @@ import type { FaultPlan, PlatformSimulator, SimulatedMessage } from '../simulato
 import recorded from './fixtures/recorded.json' with { type: 'json' };
 import { Calls, signedCall } from './simulator/calls.ts';
 import { Deliveries } from './simulator/deliveries.ts';
-import { newFaults } from './simulator/faults.ts';
+import { newFaults } from '../simulator-faults.ts';
 import { eventOf, press, rewrite, slash, speak, takeBack } from './simulator/people.ts';
 import type { Scene } from './simulator/people.ts';
 import { Refusal } from './simulator/refusal.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../core/errors.ts';
+import { streamOf } from '../../lib/stream-of.ts';
 import type { Media } from '../contract.ts';
 import type { TelegramApi } from './api.ts';
 import { classifyDescription } from './errors.ts';
@@ -42,18 +43,6 @@ async function* bounded(response: IncomingMessage, signal: AbortSignal): AsyncGe
     response.destroy();
   }
 }
-
-const streamOf = (source: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> =>
-  new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await source.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await source.return();
-    },
-  });
 
 /** Files of events. A file id stays good; the path behind it is asked for anew each time, because it expires after an hour. */
 export const newMedia = (api: TelegramApi): Media => ({

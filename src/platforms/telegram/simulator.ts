@@ -1,11 +1,12 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { PlatformSimulator, SimulatedMessage } from '../simulator.ts';
 import recorded from './fixtures/recorded.json' with { type: 'json' };
-import { newFaults } from './simulator/faults.ts';
+import { newFaults } from '../simulator-faults.ts';
+import type { SimulatorServer } from '../simulator-server.ts';
 import { press, reactTo, rewrite, speak } from './simulator/people.ts';
 import { Refusal } from './simulator/refusal.ts';
 import { startServer } from './simulator/server.ts';
-import type { BotApiServer, CallRecord, ServerContext } from './simulator/server.ts';
+import type { CallRecord, ServerContext } from './simulator/server.ts';
 import { historyLimit } from './simulator/updates.ts';
 import { newWorld } from './simulator/world.ts';
 import type { World } from './simulator/world.ts';
@@ -64,7 +65,7 @@ const places: PlatformSimulator['places'] = [
 const defaultToken = '7000000001:simulated-token-AAAAAAAAAAAAAAAAAAAAAA';
 const webhookSecret = 'simulated-webhook-secret';
 
-const telegramControls = (context: ServerContext, server: BotApiServer) => ({
+const telegramControls = (context: ServerContext, server: SimulatorServer) => ({
   bot: context.world.bot,
   log: context.log,
   onCall(listener: (call: CallRecord) => void) {

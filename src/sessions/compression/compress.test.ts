@@ -289,6 +289,7 @@ eachStore((engine, open) => {
             return value;
           }),
         listen: (...args) => store.listen(...args),
+        tidy: () => store.tidy(),
         close: () => store.close(),
       };
       const job = compressionJob(claim, 8_000);

@@ -19,7 +19,7 @@ import type { ResponseRequest } from './request.ts';
 import { responseResource, statusOf } from './resource.ts';
 import type { ResponseHead } from './resource.ts';
 import { shownResponse, storedResponse } from './stored.ts';
-import { responseEvents } from './stream.ts';
+import { responseEvents, withEnd } from './stream.ts';
 import { retrieveQuery, takeUp } from './take-up.ts';
 
 /** A response that was made before, as it is kept for repeats: whole, or by its id when it was to go on without its client. */
@@ -47,7 +47,7 @@ const nowSeconds = ({ clock }: ResponsesDeps): number => Math.floor(clock.now() 
 const streamed = async (deps: ResponsesDeps, c: Context<HttpEnv>, request: ResponseRequest, asked: AskedResponse): Promise<Response> => {
   const { first, all } = await peek(asked.steps, deps.clock);
   if (first?.done === true && first.value instanceof ApiError) throw first.value;
-  return eventStream(c, responseEvents(asked.head, all, () => nowSeconds(deps)), { clock: deps.clock, keep: request.background === true || deps.options.on_disconnect === 'keep' });
+  return eventStream(c, withEnd(responseEvents(asked.head, all, () => nowSeconds(deps))), { clock: deps.clock, keep: request.background === true || deps.options.on_disconnect === 'keep' });
 };
 
 const whole = async (deps: ResponsesDeps, { head, steps }: AskedResponse): Promise<Json> => {

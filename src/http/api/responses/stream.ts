@@ -3,6 +3,7 @@ import type { ToolCall } from '../../../core/transcript.ts';
 import { endSteps } from '../answer.ts';
 import type { AnswerStep, TurnAnswer } from '../answer.ts';
 import { ApiError } from '../api-error.ts';
+import type { Frame } from '../event-stream.ts';
 import type { Json } from './input.ts';
 import { callItem, messageItem, responseResource, statusOf, textPart } from './resource.ts';
 import type { ResponseHead } from './resource.ts';
@@ -63,6 +64,12 @@ class ResponseWriter {
     yield this.event('response.output_item.done', { output_index: this.#index, item: callItem(this.#head, call, 'completed') });
     this.#index += 1;
   }
+}
+
+/** As they go over a stream of server-sent events, which ends with a word of its own. */
+export async function* withEnd(frames: AsyncGenerator<ResponseFrame, void, undefined>): AsyncGenerator<Frame, void, undefined> {
+  yield* frames;
+  yield { data: '[DONE]' };
 }
 
 /** The events of a streamed response. */

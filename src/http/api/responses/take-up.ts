@@ -6,7 +6,7 @@ import type { Caller } from '../callers.ts';
 import { eventStream } from '../event-stream.ts';
 import type { AskedResponse, ResponsesDeps } from './ask.ts';
 import { storedResponse, storedSteps } from './stored.ts';
-import { responseEvents } from './stream.ts';
+import { responseEvents, withEnd } from './stream.ts';
 import type { ResponseFrame } from './stream.ts';
 
 /** What may stand behind `GET /v1/responses/{id}`. */
@@ -45,5 +45,5 @@ export const takeUp = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { 
   const { request } = await storedResponse(deps.gate(), caller, id);
   const taken: TakenUp = { deps, caller, id, endedAtMs: null };
   const events = responseEvents(request.wire.head, stepsOf(taken), () => Math.floor((taken.endedAtMs ?? deps.clock.now()) / 1000));
-  return eventStream(c, behind(events, after), { clock: deps.clock, keep: false });
+  return eventStream(c, withEnd(behind(events, after)), { clock: deps.clock, keep: false });
 };

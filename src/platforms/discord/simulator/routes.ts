@@ -132,7 +132,7 @@ export const routes: readonly Route[] = [
     },
   },
   { method: 'POST', path: /^\/channels\/(\d+)\/messages$/, what: 'send', run: send },
-  { method: 'GET', path: /^\/channels\/(\d+)\/messages$/, run: history },
+  { method: 'GET', path: /^\/channels\/(\d+)\/messages$/, what: 'receive', run: history },
   {
     method: 'GET',
     path: /^\/channels\/(\d+)\/messages\/(\d+)$/,

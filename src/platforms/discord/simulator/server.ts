@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { courseAfter } from '../../simulator-faults.ts';
+import type { Course, Faults } from '../../simulator-faults.ts';
+import { startSimulatorServer } from '../../simulator-server.ts';
+import type { SimulatorServer } from '../../simulator-server.ts';
 import type { Fault } from '../../simulator.ts';
 import type { Json } from '../wire.ts';
-import type { Faults } from './faults.ts';
 import type { SimulatedGateway } from './gateway.ts';
 import type { Printer } from './printing.ts';
 import { Refusal } from './refusal.ts';
@@ -42,13 +42,6 @@ export interface ServerContext {
   readonly load: { now: number; most: number };
 }
 
-export interface DiscordServer extends AsyncDisposable {
-  readonly port: number;
-  /** Refuses connections and breaks those there are. */
-  goOffline(): Promise<void>;
-  goOnline(): Promise<void>;
-}
-
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -77,33 +70,17 @@ const refuse = (exchange: Exchange, { status, code, message, more }: Refusal): v
 const limit = (exchange: Exchange, seconds: number, global: boolean): void =>
   answer(exchange, 429, { message: 'You are being rate limited.', retry_after: seconds, global }, { 'retry-after': String(Math.ceil(seconds)), 'x-ratelimit-scope': global ? 'global' : 'user' });
 
-/** Answers whether the call goes on as if nothing were wrong, and whether its answer is to be lost. */
-const applyFault = async (fault: Fault, exchange: Exchange, world: World): Promise<'over' | 'go on' | 'lose answer'> => {
-  switch (fault.type) {
-    case 'status':
-      refuse(exchange, new Refusal(fault.status, 0, fault.description ?? 'Scripted'));
-      return 'over';
-    case 'rate_limit':
-      limit(exchange, fault.retryAfterMs / 1000, false);
-      return 'over';
-    case 'delay':
-      await world.clock.sleep(fault.ms);
-      return 'go on';
-    case 'hang':
-      return 'over';
-    case 'refuse':
-      exchange.request.socket.resetAndDestroy();
-      return 'over';
-    case 'drop_answer':
-      return 'lose answer';
-    case 'garbage':
+const met = (fault: Fault | undefined, exchange: Exchange, { clock }: World): Promise<Course> =>
+  courseAfter(fault, {
+    clock,
+    refuse: ({ status, description }) => refuse(exchange, new Refusal(status, 0, description ?? 'Scripted')),
+    limit: (retryAfterMs) => limit(exchange, retryAfterMs / 1000, false),
+    garbage() {
       exchange.response.writeHead(200, { 'content-type': 'text/html' });
       exchange.response.end('<html>not the API</html>');
-      return 'over';
-    default:
-      return fault satisfies never;
-  }
-};
+    },
+    breakOff: () => void exchange.request.socket.resetAndDestroy(),
+  });
 
 const isLimited = ({ limits }: ServerContext, exchange: Exchange): boolean => {
   const channel = /^\/channels\/(\d+)/.exec(exchange.path)?.[1] ?? '';
@@ -121,7 +98,7 @@ const limitHeaders = ({ limits }: ServerContext, { path, entry }: Exchange): Rea
 
 const download = async (context: ServerContext, exchange: Exchange): Promise<void> => {
   const fault = context.faults.take('download');
-  if (fault !== undefined && (await applyFault(fault, exchange, context.world)) !== 'go on') return;
+  if ((await met(fault, exchange, context.world)) !== 'go on') return;
   const file = context.world.files.get(exchange.path.split('/')[3] ?? '');
   if (file === undefined) return refuse(exchange, new Refusal(404, 0, 'Not Found'));
   exchange.entry.status = 200;
@@ -129,7 +106,7 @@ const download = async (context: ServerContext, exchange: Exchange): Promise<voi
   exchange.response.end(file.bytes);
 };
 
-const serve = async (context: ServerContext, port: number, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const serve = async (context: ServerContext, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const url = new URL(request.url ?? '/', 'http://simulator');
   const isFile = url.pathname.startsWith('/attachments/');
   const path = isFile ? url.pathname : url.pathname.slice(root.length).replaceAll('%40', '@');
@@ -146,12 +123,12 @@ const serve = async (context: ServerContext, port: number, request: IncomingMess
   }
   const { route, match } = found;
   const fault = route.what === undefined ? undefined : context.faults.take(route.what);
-  const outcome = fault === undefined ? 'go on' : await applyFault(fault, exchange, context.world);
+  const outcome = await met(fault, exchange, context.world);
   if (outcome === 'over') return;
   if (route.open !== true && request.headers.authorization !== `Bot ${context.token}`) return refuse(exchange, new Refusal(401, 0, '401: Unauthorized'));
   if (isLimited(context, exchange)) return;
   try {
-    const result = route.run({ world: context.world, gateway: context.gateway, printer: context.printer, socketUrl: `ws://127.0.0.1:${port}/gateway`, body, query: url.searchParams, params: match.slice(1) });
+    const result = route.run({ world: context.world, gateway: context.gateway, printer: context.printer, socketUrl: `ws://${request.headers.host ?? ''}/gateway`, body, query: url.searchParams, params: match.slice(1) });
     if (outcome === 'lose answer') return void request.socket.resetAndDestroy();
     answer(exchange, result === undefined ? 204 : 200, result, limitHeaders(context, exchange));
   } catch (error) {
@@ -160,44 +137,21 @@ const serve = async (context: ServerContext, port: number, request: IncomingMess
   }
 };
 
-export const startServer = async (context: ServerContext, wantedPort: number): Promise<DiscordServer> => {
-  let server: Server | undefined;
-  let port = wantedPort;
-  const goOnline = async (): Promise<void> => {
-    server = createServer((request, response) => {
-      const { load } = context;
-      load.now += 1;
-      load.most = Math.max(load.most, load.now);
-      response.once('close', () => (load.now -= 1));
-      serve(context, port, request, response).catch((error: unknown) => {
-        context.violations.push(`the simulator broke: ${String(error)}`);
-        response.destroy();
-      });
-    });
-    server.on('upgrade', (request, socket, head) => context.gateway.upgrade(request, socket, head));
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    port = (server.address() as AddressInfo).port;
+/** Discord on a port of the loopback interface: the API, files and the gateway's sockets. */
+export const startServer = async (context: ServerContext, wantedPort: number): Promise<SimulatorServer> => {
+  const { load, gateway, violations } = context;
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    load.now += 1;
+    load.most = Math.max(load.most, load.now);
+    response.once('close', () => (load.now -= 1));
+    await serve(context, request, response);
   };
-  const goOffline = async (): Promise<void> => {
-    context.gateway.disconnect();
-    const closing = server;
-    if (closing === undefined) return;
-    server = undefined;
-    closing.closeAllConnections();
-    closing.close();
-    await once(closing, 'close');
-  };
-  await goOnline();
+  const server = await startSimulatorServer({ handle, upgrade: (request, socket, head) => gateway.upgrade(request, socket, head), cut: () => gateway.disconnect(), onError: (error) => void violations.push(`the simulator broke: ${String(error)}`) }, wantedPort);
   return {
-    get port() {
-      return port;
-    },
-    goOffline,
-    goOnline,
+    ...server,
     async [Symbol.asyncDispose]() {
-      context.gateway.close();
-      await goOffline();
+      gateway.close();
+      await server[Symbol.asyncDispose]();
     },
   };
 };

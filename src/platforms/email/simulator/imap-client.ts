@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../lib/clock.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from '../../simulator-faults.ts';
 import type { Mailboxes, SimulatedFolder } from './mailboxes.ts';
 
 /** What all connections share. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Fault } from '../../simulator.ts';
-import type { CallClass } from './faults.ts';
+import type { CallClass } from '../../simulator-faults.ts';
 import { newClient } from './imap-client.ts';
 import type { Client, ImapWorld } from './imap-client.ts';
 import { runCommand } from './imap-commands.ts';

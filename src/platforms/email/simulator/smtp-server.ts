@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Fault } from '../../simulator.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from '../../simulator-faults.ts';
 
 /** A mail that the server has accepted. */
 export interface Accepted {

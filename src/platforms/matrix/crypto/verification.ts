@@ -1,3 +1,4 @@
+import { newChains } from '../../../lib/chains.ts';
 import { slept } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -91,9 +92,9 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
   const people = new Set<string>();
   const answers = new Map<string, Answer>();
   const { machine } = calling;
+  const chains = newChains();
 
-  const advance = async (signal: AbortSignal): Promise<void> => {
-    if (people.size === 0) return;
+  const step = async (signal: AbortSignal): Promise<void> => {
     const { calls, checks } = await machine.change(async (work) => {
       const requests = [...people].flatMap((userId) => userIds(work.library, [userId]).flatMap((id) => work.olm.getVerificationRequests(id)));
       const made: KeyRequest[] = [];
@@ -112,6 +113,11 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
     await makeCalls(calling, calls, signal);
     // What was confirmed is signed, and others have to see the signature.
     if (calls.length > 0) await settleCalls(calling, signal);
+  };
+
+  /** One after another: each step is made once, and what is shown is never older than what was shown before. */
+  const advance = async (signal: AbortSignal): Promise<void> => {
+    if (people.size > 0) await chains.run('', () => step(signal));
   };
 
   const meet = async (userId: string, signal: AbortSignal): Promise<void> => {

@@ -1,12 +1,13 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { courseAfter } from '../../simulator-faults.ts';
+import type { CallClass, Course, Faults } from '../../simulator-faults.ts';
+import { startSimulatorServer } from '../../simulator-server.ts';
+import type { SimulatorServer } from '../../simulator-server.ts';
 import type { Fault } from '../../simulator.ts';
 import { parseJson, record, records, text } from '../wire.ts';
 import type { Json } from '../wire.ts';
-import { classOf } from './faults.ts';
-import type { CallClass, Faults } from './faults.ts';
+import { classOf } from './call-class.ts';
 import { methods, problemsOf } from './methods.ts';
 import { post, readBlocks } from './posting.ts';
 import { Refusal } from './refusal.ts';
@@ -31,12 +32,6 @@ export interface ServerContext {
   readonly refusals: Map<string, Refusal>;
 }
 
-export interface SlackServer extends AsyncDisposable {
-  readonly port: number;
-  goOffline(): Promise<void>;
-  goOnline(): Promise<void>;
-}
-
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -56,39 +51,23 @@ const answerRefusal = (exchange: Exchange, { error, more, retryAfterMs }: Refusa
   answer(exchange, retryAfterMs === undefined ? 200 : 429, JSON.stringify({ ok: false, error, ...more }), limited);
 };
 
-/** Answers whether the call goes on as if nothing were wrong, and whether its answer is to be lost. */
-const applyFault = async (fault: Fault, exchange: Exchange, world: World): Promise<'over' | 'go on' | 'lose answer'> => {
-  switch (fault.type) {
-    case 'status':
-      if (fault.status === 401) answerRefusal(exchange, new Refusal('invalid_auth'));
-      else if (fault.description !== undefined) answer(exchange, fault.status, JSON.stringify({ ok: false, error: fault.description }));
-      else answer(exchange, fault.status, 'Scripted', { 'content-type': 'text/plain' });
-      return 'over';
-    case 'rate_limit':
-      answerRefusal(exchange, new Refusal('ratelimited', {}, fault.retryAfterMs));
-      return 'over';
-    case 'delay':
-      await world.clock.sleep(fault.ms);
-      return 'go on';
-    case 'hang':
-      return 'over';
-    case 'refuse':
-      exchange.request.socket.resetAndDestroy();
-      return 'over';
-    case 'drop_answer':
-      return 'lose answer';
-    case 'garbage':
-      answer(exchange, 200, '<html>not Slack</html>', { 'content-type': 'text/html' });
-      return 'over';
-    default:
-      return fault satisfies never;
-  }
-};
+const met = (fault: Fault | undefined, exchange: Exchange, { clock }: World): Promise<Course> =>
+  courseAfter(fault, {
+    clock,
+    refuse({ status, description }) {
+      if (status === 401) answerRefusal(exchange, new Refusal('invalid_auth'));
+      else if (description !== undefined) answer(exchange, status, JSON.stringify({ ok: false, error: description }));
+      else answer(exchange, status, 'Scripted', { 'content-type': 'text/plain' });
+    },
+    limit: (retryAfterMs) => answerRefusal(exchange, new Refusal('ratelimited', {}, retryAfterMs)),
+    garbage: () => answer(exchange, 200, '<html>not Slack</html>', { 'content-type': 'text/html' }),
+    breakOff: () => void exchange.request.socket.resetAndDestroy(),
+  });
 
 /** Runs what was asked for, with whatever was planned to go wrong. */
 const guarded = async (context: ServerContext, exchange: Exchange, what: CallClass | undefined, run: () => Json | undefined): Promise<void> => {
   const fault = context.faults.take(what);
-  const course = fault === undefined ? 'go on' : await applyFault(fault, exchange, context.world);
+  const course = await met(fault, exchange, context.world);
   if (course === 'over') return;
   try {
     const result = run();
@@ -146,7 +125,7 @@ const takeUpload = async ({ world }: ServerContext, exchange: Exchange, id: stri
 
 const giveFile = async (context: ServerContext, exchange: Exchange, id: string): Promise<void> => {
   const fault = context.faults.take('download');
-  if (fault !== undefined && (await applyFault(fault, exchange, context.world)) !== 'go on') return;
+  if ((await met(fault, exchange, context.world)) !== 'go on') return;
   const file = context.world.files.get(id);
   const team = context.world.teams.find(({ token }) => token === bearer(exchange.request, {}));
   // Whoever may not read files is sent to the login page.
@@ -188,28 +167,6 @@ const handle = async (context: ServerContext, request: IncomingMessage, response
   else answer(exchange, 404, 'Not Found', { 'content-type': 'text/plain' });
 };
 
-const listen = (server: Server, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-
 /** Slack on a port of the loopback interface: the Web API, files and sockets. */
-export const startServer = async (context: ServerContext): Promise<SlackServer> => {
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    // A client that leaves in the middle of a request, or a mistake of the simulator: either way this exchange is over.
-    handle(context, request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
-  });
-  server.on('upgrade', (request, socket, head) => context.sockets.accept(request, socket, head));
-  const port = await listen(server, 0);
-  const stop = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      context.sockets.cut();
-      server.closeAllConnections();
-    });
-  return { port, goOffline: stop, goOnline: async () => void (await listen(server, port)), [Symbol.asyncDispose]: stop };
-};
+export const startServer = (context: ServerContext): Promise<SimulatorServer> =>
+  startSimulatorServer({ handle: (request, response) => handle(context, request, response), upgrade: (request, socket, head) => context.sockets.accept(request, socket, head), cut: () => context.sockets.cut() }, 0);

@@ -1,10 +1,11 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { courseAfter } from '../../simulator-faults.ts';
+import type { Course, Faults } from '../../simulator-faults.ts';
+import { startSimulatorServer } from '../../simulator-server.ts';
+import type { SimulatorServer } from '../../simulator-server.ts';
 import type { Fault } from '../../simulator.ts';
 import type { Json } from '../wire.ts';
-import { classOf } from './faults.ts';
-import type { Faults } from './faults.ts';
+import { classOf } from './call-class.ts';
 import { methods } from './methods.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { readBody } from './request-body.ts';
@@ -28,13 +29,6 @@ export interface ServerContext {
   readonly violations: string[];
   /** Told about each call as it comes in, before it has an effect. */
   onCall?: (call: CallRecord) => void;
-}
-
-export interface BotApiServer extends AsyncDisposable {
-  readonly port: number;
-  /** Refuses connections and breaks those there are. */
-  goOffline(): Promise<void>;
-  goOnline(): Promise<void>;
 }
 
 interface Exchange {
@@ -68,34 +62,17 @@ const usualDescriptions: Readonly<Record<number, string>> = {
   502: 'Bad Gateway',
 };
 
-/** Answers whether the call goes on as if nothing were wrong, and whether its answer is to be lost. */
-const applyFault = async (fault: Fault, exchange: Exchange, world: World): Promise<'over' | 'go on' | 'lose answer'> => {
-  switch (fault.type) {
-    case 'status':
-      answerRefusal(exchange, new Refusal(fault.status, fault.description ?? usualDescriptions[fault.status] ?? 'Scripted'));
-      return 'over';
-    case 'rate_limit': {
-      const seconds = Math.ceil(fault.retryAfterMs / 1000);
+const met = (fault: Fault | undefined, exchange: Exchange, { clock }: World): Promise<Course> =>
+  courseAfter(fault, {
+    clock,
+    refuse: ({ status, description }) => answerRefusal(exchange, new Refusal(status, description ?? usualDescriptions[status] ?? 'Scripted')),
+    limit(retryAfterMs) {
+      const seconds = Math.ceil(retryAfterMs / 1000);
       answerRefusal(exchange, new Refusal(429, `Too Many Requests: retry after ${seconds}`, { retry_after: seconds }));
-      return 'over';
-    }
-    case 'delay':
-      await world.clock.sleep(fault.ms);
-      return 'go on';
-    case 'hang':
-      return 'over';
-    case 'refuse':
-      exchange.request.socket.resetAndDestroy();
-      return 'over';
-    case 'drop_answer':
-      return 'lose answer';
-    case 'garbage':
-      answer(exchange, 200, '<html>not the Bot API</html>', 'text/html');
-      return 'over';
-    default:
-      return fault satisfies never;
-  }
-};
+    },
+    garbage: () => answer(exchange, 200, '<html>not the Bot API</html>', 'text/html'),
+    breakOff: () => void exchange.request.socket.resetAndDestroy(),
+  });
 
 const pollUpdates = async (context: ServerContext, exchange: Exchange, params: Json): Promise<unknown> => {
   const { world, faults } = context;
@@ -107,10 +84,9 @@ const pollUpdates = async (context: ServerContext, exchange: Exchange, params: J
     const updates = await world.updates.poll(request);
     if (updates !== 'interrupted') return updates;
     const fault = faults.take('receive');
-    if (fault !== undefined && (await applyFault(fault, exchange, world)) !== 'go on') {
-      if (fault.type === 'drop_answer') exchange.request.socket.resetAndDestroy();
-      return undefined;
-    }
+    const course = await met(fault, exchange, world);
+    if (course === 'lose answer') exchange.request.socket.resetAndDestroy();
+    if (course !== 'go on') return undefined;
   }
 };
 
@@ -132,7 +108,7 @@ const perform = (context: ServerContext, exchange: Exchange, body: CallBody): un
 
 const call = async (context: ServerContext, exchange: Exchange, body: CallBody): Promise<void> => {
   const fault = context.faults.take(classOf(exchange.method));
-  const course = fault === undefined ? 'go on' : await applyFault(fault, exchange, context.world);
+  const course = await met(fault, exchange, context.world);
   if (course === 'over') return;
   try {
     const result = await perform(context, exchange, body);
@@ -146,7 +122,7 @@ const call = async (context: ServerContext, exchange: Exchange, body: CallBody):
 
 const download = async (context: ServerContext, exchange: Exchange, path: string): Promise<void> => {
   const fault = context.faults.take('download');
-  const course = fault === undefined ? 'go on' : await applyFault(fault, exchange, context.world);
+  const course = await met(fault, exchange, context.world);
   if (course === 'over') return;
   const file = context.world.files.get(path.split('/').at(-1) ?? '');
   if (course === 'lose answer') exchange.request.socket.resetAndDestroy();
@@ -170,32 +146,5 @@ const handle = async (context: ServerContext, request: IncomingMessage, response
   else await download(context, exchange, rest);
 };
 
-const listen = (server: Server, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-
-const stop = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
-
 /** The Bot API over HTTP on a port of the loopback interface. */
-export const startServer = async (context: ServerContext, wantedPort: number): Promise<BotApiServer> => {
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    // A client that leaves in the middle of a request, or a mistake of the simulator: either way this exchange is over.
-    handle(context, request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
-  });
-  const port = await listen(server, wantedPort);
-  return {
-    port,
-    goOffline: () => stop(server),
-    goOnline: async () => void (await listen(server, port)),
-    [Symbol.asyncDispose]: () => stop(server),
-  };
-};
+export const startServer = (context: ServerContext, wantedPort: number): Promise<SimulatorServer> => startSimulatorServer({ handle: (request, response) => handle(context, request, response) }, wantedPort);

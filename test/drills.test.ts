@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { sql } from 'kysely';
+import type { Store } from '../src/store/store.ts';
+import { movingClock } from './support/moving-clock.ts';
+import type { MovingClock } from './support/moving-clock.ts';
+import { heldAnswer, inboxRows, numbered, outboxRows, saidBy, turnRows } from './support/scenes.ts';
+import type { HeldAnswer } from './support/scenes.ts';
+import { echo, lastUserText, newWorld, startInside, until } from './support/whole.ts';
+import type { Inside, World } from './support/whole.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+const plainly = { display: { busy_input_mode: 'queue', busy_ack_enabled: false, streaming: false, tool_progress: 'off' }, cron: { timezone: 'Europe/Berlin', wrap_response: false } };
+
+/** Time goes a hundred times as fast; Telegram's does not, so that its polls have to be short. */
+const speed = 100;
+const hurriedly = (world: World) => ({ ...plainly, platforms: { telegram: { ...world.telegram.options, poll_timeout_seconds: 1, allowed_users: ['7'], typing_indicator: false } } });
+
+const startHurried = async (world: World): Promise<{ readonly clock: MovingClock; readonly inside: Inside }> => {
+  await world.configure(hurriedly(world));
+  const clock = movingClock(speed);
+  return { clock, inside: await startInside(world, { clock, storeClock: clock }) };
+};
+
+const sayAll = async (world: World, texts: readonly string[]): Promise<void> => {
+  for (const text of texts) await world.say(text);
+};
+
+const answersTo = (texts: readonly string[]): readonly string[] => texts.map((text) => `re: ${text}`);
+
+/** Each was taken in, written down, answered and delivered once, in order. */
+const assertAnsweredOnce = async (world: World, { store }: Inside, texts: readonly string[]): Promise<void> => {
+  await until(() => world.shown().length >= texts.length, 'all answers');
+  await until(async () => (await outboxRows(store)).every((row) => row.state === 'sent'), 'all answers to be recorded');
+  assert.deepEqual(world.shown(), answersTo(texts));
+  assert.deepEqual(await saidBy(store, 'user'), texts);
+  assert.deepEqual(await saidBy(store, 'assistant'), answersTo(texts));
+  assert.deepEqual((await inboxRows(store)).filter((row) => row.class === 'chat').map((row) => row.state), texts.map(() => 'done'));
+  assert.equal(world.telegram.pending(), 0);
+};
+
+/** Another process that holds the file of the store until it is told to let go. */
+const holdStore = async (world: World): Promise<{ release(): Promise<void> } & AsyncDisposable> => {
+  const script = `
+    const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
+    db.exec('begin exclusive');
+    console.log('held');
+    process.stdin.on('end', () => { db.exec('commit'); db.close(); }).resume();`;
+  const child = spawn(process.execPath, ['-e', script, join(world.home, 'gateway.db')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const release = async (): Promise<void> => {
+    child.stdin.end();
+    await exited;
+  };
+  return { release, [Symbol.asyncDispose]: release };
+};
+
+const limitPages = (store: Store, count: number): Promise<unknown> => store.write((tx) => sql`pragma max_page_count = ${sql.lit(count)}`.execute(tx.q));
+
+const pagesOf = (store: Store): Promise<number> =>
+  store.write(async (tx) => {
+    const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(tx.q);
+    return rows[0]?.page_count ?? 0;
+  });
+
+/** The model takes its time for one message, and answers all others, and jobs, at once. */
+const heldFor = (world: World, text: string): HeldAnswer => {
+  const held = heldAnswer();
+  world.model.otherwise((response, request) => (lastUserText(request.body) === text ? held.answer : echo)(response, request));
+  return held;
+};
+
+/** The times for which jobs have run, oldest first. */
+const slots = async (store: Store): Promise<readonly number[]> => {
+  const runs = await store.read((db) => db.q.selectFrom('cron_runs').select('due_at').where('state', 'not in', ['missed', 'skipped']).orderBy('id').execute());
+  return runs.map((run) => run.due_at);
+};
+
+/** Since a moment: each of them once, and not more of them than there can have been. */
+const assertRhythm = (dueMs: readonly number[], rhythm: { readonly minutes: number; readonly sinceMs: number; readonly untilMs: number }): void => {
+  assert.equal(new Set(dueMs).size, dueMs.length, 'no time has run twice');
+  const since = dueMs.filter((atMs) => atMs >= rhythm.sinceMs && atMs <= rhythm.untilMs);
+  assert.ok(since.length <= Math.ceil((rhythm.untilMs - rhythm.sinceMs) / (rhythm.minutes * 60_000)) + 1, `${since.length} runs`);
+};
+
+describe('drills', { concurrency: true }, () => {
+  test('without space nothing is taken, Telegram keeps what people write, and with space again all of it is answered once', async () => {
+    await using world = await newWorld();
+    const { inside } = await startHurried(world);
+    await using _inside = inside;
+    const texts = numbered(6).map((text) => `${text} ${'.'.repeat(3000)}`);
+    const [first = '', ...others] = texts;
+    await world.say(first);
+    await until(() => world.shown().length === 1, 'the first answer');
+    await limitPages(inside.store, await pagesOf(inside.store));
+    await sayAll(world, others);
+    await until(() => inside.logLines.some((line) => line.includes('the disk is full')), 'the disk to be full');
+    await until(() => inside.gateway.status().some(({ account, state }) => account === 'telegram' && state === 'waiting'), 'the account to say so');
+    const stored = (await inboxRows(inside.store)).length;
+    assert.ok(stored < texts.length, 'not everything fitted');
+    assert.ok(world.telegram.pending() >= texts.length - stored, 'Telegram was not told that we have what we do not have');
+    await limitPages(inside.store, 1_000_000);
+    await assertAnsweredOnce(world, inside, texts);
+  });
+
+  test('while another process holds the store, messages wait at Telegram; afterwards each is answered once, and /stop works', async () => {
+    await using world = await newWorld(plainly);
+    await using inside = await startInside(world);
+    const held = heldAnswer();
+    world.model.next(held.answer);
+    await world.say('message 1');
+    await until(() => held.held() === 1, 'the first turn to run');
+    {
+      await using holder = await holdStore(world);
+      await sayAll(world, ['message 2', 'message 3']);
+      held.open();
+      await until(() => held.held() === 0, 'the model to have answered');
+      assert.deepEqual((await inboxRows(inside.store)).map((row) => row.state), ['running'], 'what is stored can be read');
+      assert.deepEqual([world.telegram.pending(), world.shown()], [2, []]);
+      await holder.release();
+    }
+    await assertAnsweredOnce(world, inside, numbered(3));
+    const endless = heldAnswer();
+    world.model.next(endless.answer);
+    await world.say('message 4');
+    await until(() => endless.held() === 1, 'a turn to run');
+    await world.say('/stop');
+    await until(async () => (await turnRows(inside.store)).at(-1)?.exit_reason === 'stopped', 'the turn to be stopped');
+    assert.deepEqual((await turnRows(inside.store)).map((turn) => turn.attempts), [1, 1, 1, 1]);
+  });
+
+  test('with the network gone for ten minutes, the account says so, and everything is answered once, in order, when it is back', async () => {
+    await using world = await newWorld();
+    const { clock, inside } = await startHurried(world);
+    await using _inside = inside;
+    const held = heldAnswer();
+    world.model.next(held.answer);
+    await world.say('message 1');
+    await until(() => held.held() === 1, 'the first turn to run');
+    const goneMs = clock.now();
+    await world.telegram.goOffline();
+    held.open();
+    world.model.otherwise((response) => void response.destroy());
+    await sayAll(world, ['message 2', 'message 3']);
+    const status = () => inside.gateway.status().find(({ account }) => account === 'telegram');
+    await until(() => status()?.state === 'waiting', 'the account to be said to be away');
+    assert.equal(status()?.errorCode, 'unavailable');
+    await until(() => clock.now() - goneMs > 10 * 60_000, 'ten minutes to pass');
+    assert.equal(status()?.state, 'waiting');
+    assert.ok((status()?.attempts ?? 0) > 3, 'it was tried again and again');
+    const [waiting] = await outboxRows(inside.store);
+    assert.deepEqual([waiting?.state, world.shown()], ['pending', []]);
+    world.model.otherwise(echo);
+    await world.telegram.goOnline();
+    await assertAnsweredOnce(world, inside, numbered(3));
+    assert.equal(status()?.state, 'connected');
+    assert.deepEqual((await outboxRows(inside.store)).map((row) => row.repeated), [0, 0, 0]);
+  });
+
+  describe('a clock that is set', { concurrency: true }, () => {
+    for (const [name, backMs] of [['hours', 5 * hourMs], ['a day', dayMs]] as const) {
+      test(`back by ${name} holds up neither what waits nor what runs, and runs no job twice`, async () => {
+        await using world = await newWorld();
+        const { clock, inside } = await startHurried(world);
+        await using _inside = inside;
+        await world.say('/cron add every 5m tick');
+        await until(() => world.shown().length === 1, 'the job to be made');
+        const before = world.shown().length;
+        const held = heldFor(world, 'message 1');
+        world.telegram.fail({ what: 'send', fault: { type: 'rate_limit', retryAfterMs: 60_000 } });
+        await world.say('/version');
+        await until(async () => (await outboxRows(inside.store)).some((row) => row.log.includes('rate_limited')), 'a delivery to wait');
+        await sayAll(world, ['message 1', 'message 2']);
+        await until(() => held.held() === 1, 'a turn to run');
+        clock.jump(-backMs);
+        const setMs = clock.now();
+        held.open();
+        const seen = () => world.shown().slice(before).filter((text) => !text.startsWith('re: [Scheduled job'));
+        await until(() => seen().length >= 3, 'what waited');
+        assert.match(seen()[0] ?? '', /test/);
+        assert.deepEqual(seen().slice(1), answersTo(['message 1', 'message 2']));
+        assert.ok(inside.logLines.some((line) => line.includes('clock.set_back')));
+        await until(async () => (await slots(inside.store)).filter((dueMs) => dueMs > setMs && dueMs < setMs + hourMs).length >= 1, 'the job to go on by the new time');
+        assertRhythm(await slots(inside.store), { minutes: 5, sinceMs: setMs, untilMs: clock.now() });
+        await world.say('message 3');
+        await until(() => seen().length >= 4, 'an answer');
+        assert.deepEqual(seen().slice(1), answersTo(numbered(3)));
+        const asked = JSON.stringify(world.model.requests.findLast(({ body }) => JSON.stringify(body).includes('message 3'))?.body.messages);
+        assert.deepEqual(['message 1', 'message 2', 'message 3'].map((text) => asked.indexOf(text)).toSorted((a, b) => a - b), ['message 1', 'message 2', 'message 3'].map((text) => asked.indexOf(text)));
+      });
+    }
+
+    for (const [name, aheadMs] of [['hours', 5 * hourMs], ['a day', dayMs]] as const) {
+      test(`ahead by ${name} loses no turn, asks once for what a job has missed, and ends no conversation by itself`, async () => {
+        await using world = await newWorld();
+        const { clock, inside } = await startHurried(world);
+        await using _inside = inside;
+        await world.configure({ ...hurriedly(world), session_reset: { mode: 'idle', idle_minutes: 60 } });
+        await world.say('/cron add every 10m tick');
+        await until(() => world.shown().length === 1, 'the job to be made');
+        const held = heldFor(world, 'message 1');
+        await world.say('message 1');
+        await until(() => held.held() === 1, 'a turn to run');
+        const firstMs = clock.now();
+        clock.jump(aheadMs);
+        held.open();
+        const seen = () => world.shown().slice(1).filter((text) => !text.startsWith('re: [Scheduled job'));
+        await until(() => seen().length >= 1, 'the answer');
+        assert.deepEqual(seen(), ['re: message 1']);
+        assert.deepEqual((await turnRows(inside.store)).filter(({ target }) => target.includes('"chatId":"7"')).map(({ attempts }) => attempts)[0], 1);
+        await until(async () => (await slots(inside.store)).length >= 2, 'the job to go on');
+        const due = await slots(inside.store);
+        assert.ok(due.filter((dueMs) => dueMs < firstMs + aheadMs).length <= 1, 'one run stands for all that was missed');
+        const ended = await inside.store.read((db) => db.q.selectFrom('sessions').select('id').where('ended_at', 'is not', null).where('account', '=', 'telegram').execute());
+        assert.deepEqual(ended, []);
+        assert.equal(inside.gateway.status().find(({ account }) => account === 'telegram')?.state, 'connected');
+      });
+    }
+  });
+});
