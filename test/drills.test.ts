@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import type { Store } from '../src/store/store.ts';
 import { movingClock } from './support/moving-clock.ts';
@@ -109,6 +113,28 @@ describe('drills', { concurrency: true }, () => {
     await assertAnsweredOnce(world, inside, texts);
   });
 
+  test('on a disk that is really full the process goes on, and so does everything else when there is space again', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'hermes-full-'));
+    const script = fileURLToPath(new URL('support/full-disk-gateway.ts', import.meta.url));
+    const inside = 'mount -t tmpfs -o size=24m tmpfs "$1" || exit 77; TMPDIR="$1" exec "$2" "$3"';
+    try {
+      const output = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', inside, 'sh', folder, process.execPath, script]).catch((error: { code?: unknown; stderr?: string }) => {
+        if (error.code === 'ENOENT' || error.code === 77 || (error.code === 1 && /unshare/.test(error.stderr ?? ''))) return undefined;
+        throw error;
+      });
+      if (output === undefined) {
+        t.skip('a file system of its own needs user namespaces');
+        return;
+      }
+      const seen = JSON.parse(output.stdout) as { stored: number; keptByTelegram: number; left: number; answered: number[]; code: number };
+      assert.ok(seen.stored < 12 && seen.keptByTelegram >= 12 - seen.stored, `${seen.stored} were stored, Telegram kept ${seen.keptByTelegram}`);
+      assert.deepEqual(seen.answered, Array.from({ length: 12 }, (_, i) => i));
+      assert.deepEqual([seen.left, seen.code], [0, 0]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test('while another process holds the store, messages wait at Telegram; afterwards each is answered once, and /stop works', async () => {
     await using world = await newWorld(plainly);
     await using inside = await startInside(world);
@@ -126,6 +152,7 @@ describe('drills', { concurrency: true }, () => {
       await holder.release();
     }
     await assertAnsweredOnce(world, inside, numbered(3));
+    assert.ok(!inside.logLines.some((line) => line.includes('account.disconnected')), 'nobody had to connect again');
     const endless = heldAnswer();
     world.model.next(endless.answer);
     await world.say('message 4');

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
 import type { Answer } from '../src/agent/models/chat-simulator.ts';
 import { program } from '../src/cli/main.ts';
@@ -24,7 +25,7 @@ type Planted = Readonly<Record<(typeof secretNames)[number], string>>;
 const plant = (): Planted => {
   const value = (name: string): string => `pLant-${name}-${randomBytes(9).toString('base64url')}`;
   const plain = Object.fromEntries(secretNames.map((name) => [name, value(name)])) as Planted;
-  return { ...plain, telegram: `8000000001:${randomBytes(27).toString('base64url')}`, discord: `${value('a')}.${value('b')}.${value('c')}`, slackBot: `xoxb-${value('slack')}`, slackApp: `xapp-${value('app')}`, mail: `${value('mail')} "+/%ü`, route: `${value('route')} "+/%ü` };
+  return { ...plain, telegram: `8000000001:${randomBytes(27).toString('base64url')}`, discord: `${value('a')}.${value('b')}.${value('c')}`, slackBot: `xoxb-${value('slack')}`, slackApp: `xapp-${value('app')}`, mail: `${value('mail')} "+/%ü`, route: `${value('route')}"+/%` };
 };
 
 const formsOf = (value: string): readonly string[] => {
@@ -32,9 +33,26 @@ const formsOf = (value: string): readonly string[] => {
   return [...new Set([value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url'), bytes.toString('hex')])];
 };
 
+/** Whatever long runs of base64 in a text stand for, wherever they begin. */
+const decodedRuns = (content: string): string =>
+  [...content.matchAll(/[A-Za-z0-9+/_-]{24,}/g)].map(([run]) => [0, 1, 2, 3].map((start) => Buffer.from(run.slice(start), 'base64').toString('latin1')).join(' ')).join(' ');
+
+/** A text byte by byte, as it is and with its base64 read. */
+const viewsOf = (content: string | Buffer): readonly string[] => {
+  const plain = Buffer.from(content).toString('latin1');
+  return [plain, decodedRuns(plain)];
+};
+
+/** Where a secret stands in any of its forms. */
+const leaksOf = (views: readonly string[], value: string): readonly string[] => {
+  const forms = formsOf(value).map((form) => Buffer.from(form).toString('latin1'));
+  return views.flatMap((view) => forms.filter((form) => view.includes(form)).map((form) => view.slice(Math.max(0, view.indexOf(form) - 100), view.indexOf(form) + form.length)));
+};
+
 interface Hostile extends AsyncDisposable {
   readonly url: string;
   readonly mailPort: number;
+  readonly databasePort: number;
   readonly calls: () => number;
 }
 
@@ -64,16 +82,32 @@ const startHostile = async (): Promise<Hostile> => {
       }
     });
   });
+  const database = createTcpServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (data: Buffer) => {
+      if (data.readInt32BE(0) === 8) socket.write('N');
+      else if (data[0] === 0) socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+      else {
+        const fields = `SFATAL\0C28P01\0Mwrong password: ${data.subarray(5, -1).toString()}\0\0`;
+        const head = Buffer.alloc(5, 'E');
+        head.writeInt32BE(Buffer.byteLength(fields) + 4, 1);
+        socket.end(Buffer.concat([head, Buffer.from(fields)]));
+      }
+    });
+  });
   const port = await listening(web);
+  const databasePort = await listening(database);
   const mailPort = await listening(mail);
   return {
     url: `http://127.0.0.1:${port}`,
     mailPort,
+    databasePort,
     calls: () => count,
     async [Symbol.asyncDispose]() {
       web.closeAllConnections();
       web.close();
       mail.close();
+      database.close();
     },
   };
 };
@@ -97,6 +131,7 @@ const configure = async (world: World, planted: Planted, hostile: Hostile): Prom
     http: { port: 0, token: planted.page },
     web: { backend: 'brave', base_url: hostile.url, api_key: planted.search },
     memory: { provider: 'honcho', honcho: { base_url: hostile.url } },
+    approvals: { mode: 'off' },
     terminal: { env_passthrough: ['OPENAI_API_KEY', 'TELEGRAM_BOT_TOKEN'] },
     webhooks_out: { other: { url: `${hostile.url}/hooks/${planted.outgoingUrl}`, secret: planted.outgoing, events: ['*'], max_attempts: 1 } },
     mcp_servers: {
@@ -124,7 +159,7 @@ const filesOf = async (home: string): Promise<readonly (readonly [string, Buffer
   const names = await readdir(home, { recursive: true, withFileTypes: true });
   const paths = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1));
   const keeps = (path: string): boolean => ['config.yaml', '.env'].includes(path) || path.startsWith('secrets/') || path.startsWith('backups/last-good/');
-  return Promise.all(paths.filter((path) => !keeps(path)).map(async (path) => [path, await readFile(join(home, path))] as const));
+  return Promise.all(paths.filter((path) => !keeps(path)).map(async (path) => [path, path.endsWith('.gz') ? gunzipSync(await readFile(join(home, path))) : await readFile(join(home, path))] as const));
 };
 
 /** What a command says here in this process, its error included. */
@@ -156,12 +191,12 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
     await world.say(said);
     await until(() => world.shown().length > before, `an answer to ${said}`);
   };
-  world.model.next(quotesKey, quotesKey, quotesKey);
-  await answered('fail, please');
   const tool = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
   world.model.otherwise(says('done'));
-  world.model.next(calls(tool('1', 'terminal', { command: 'env; cat /proc/$PPID/environ' }), tool('2', 'read_file', { path: join(world.home, 'config.yaml') }), tool('3', 'read_file', { path: join(world.home, 'secrets', 'slack') }), tool('4', 'web_search', { query: 'x' }), tool('5', 'search_files', { pattern: 'pLant', path: world.home })));
+  world.model.next(calls(tool('1', 'terminal', { command: `env; cat /proc/$PPID/environ; cd ${world.home}; cat config.yaml .env secrets/*; base64 -w0 secrets/slack .env config.yaml` }), tool('2', 'read_file', { path: join(world.home, 'config.yaml') }), tool('3', 'read_file', { path: join(world.home, 'secrets', 'slack') }), tool('4', 'web_search', { query: 'x' }), tool('5', 'search_files', { pattern: 'pLant', path: world.home })));
   await answered('show me everything');
+  world.model.next(quotesKey, quotesKey, quotesKey);
+  await answered('fail, please');
   for (const command of ['/debug', '/status', '/platform', '/tools', '/mcp']) await answered(command);
   await until(() => gateway.output().includes('matrix') && hostile.calls() > 5, 'the accounts to fail');
 
@@ -177,18 +212,18 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   const login = await ask('login', '/api/login', { method: 'POST', headers: json, body: JSON.stringify({ token: link }) });
   assert.equal(login.status, 200);
   const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  for (const path of ['/metrics', '/ready', '/health', '/api/people', '/api/device-checks', '/api/session', '/api/web/state', '/api/web/chats', '/api/web/status', '/api/web/settings']) await ask(`GET ${path}`, path, { headers: { cookie } });
-  const bearer = { ...json, authorization: `Bearer ${planted.api}` };
+  for (const path of ['/metrics', '/ready', '/health', '/api/people', '/api/device-checks', '/api/session', '/api/web/chats']) await ask(`GET ${path}`, path, { headers: { cookie } });
+  const bearer = { 'content-type': 'application/json', authorization: `Bearer ${planted.api}` };
   for (const path of ['/health/detailed', '/v1/models', '/api/sessions', '/api/jobs']) await ask(`GET ${path} with a key`, path, { headers: bearer });
   world.model.next(quotesKey, quotesKey, quotesKey);
   await ask('a completion that fails', '/v1/chat/completions', { method: 'POST', headers: bearer, body: JSON.stringify({ model: 'hermes', messages: [{ role: 'user', content: 'x' }] }) });
   await ask('a wrong key', '/v1/models', { headers: { authorization: `Bearer ${planted.page}` } });
-  await ask('a call of a webhook', '/webhooks/webhook/deploy', { method: 'POST', headers: { authorization: `Bearer ${encodeURIComponent(planted.route)}`, 'content-type': 'application/json' }, body: '{broken' });
+  await ask('a call of a webhook', '/webhooks/webhook/deploy', { method: 'POST', headers: { authorization: `Bearer ${planted.route}`, 'content-type': 'application/json' }, body: '{broken' });
 
   // What the command line tells.
-  const commands = [['status'], ['status', '--json'], ['doctor'], ['doctor', '--security'], ['doctor', '--json'], ['config', 'show'], ['config', 'show', '--json'], ['config', 'check'], ['trace', 'in_1'], ['trace', 'in_2', '--json'], ['logs', '-n', '5000'], ['audit'], ['sessions', 'list'], ['export'], ['gateway', 'status'], ['gateway', 'dump'], ['webhook', 'list'], ['webhook', 'show', 'deploy'], ['mcp', 'list'], ['hooks', 'list'], ['access', 'list'], ['channels'], ['explain', 'telegram', '7', '7'], ['api', 'keys', 'list'], ['agent', 'list'], ['cron', 'list'], ['backup', '--no-secrets', join(world.home, 'kept.tar')], ['nonsense']];
+  const commands = [['status'], ['status', '--json'], ['doctor'], ['doctor', '--security'], ['doctor', '--json'], ['config', 'show'], ['config', 'show', '--json'], ['config', 'check'], ['trace', 'in_1'], ['trace', 'in_2', '--json'], ['logs', '-n', '5000'], ['audit'], ['sessions', 'list'], ['export'], ['gateway', 'status'], ['gateway', 'dump'], ['webhook', 'list'], ['mcp', 'list'], ['hooks', 'list'], ['access', 'list'], ['channels'], ['explain', '--platform', 'telegram', '--chat', '7', '--user', '7'], ['api', 'keys', 'list'], ['agent', 'list'], ['cron', 'list'], ['backup', '--no-secrets', join(world.home, 'kept.tar.gz')]];
   for (const command of commands) seen.set(`hermes ${command.join(' ')}`, await printed({ ...world.env, OPENAI_API_KEY: planted.openai }, command));
-  const unreachable = `postgres://hermes:${encodeURIComponent(planted.database)}@127.0.0.1:${hostile.mailPort}/hermes`;
+  const unreachable = `postgres://hermes:${encodeURIComponent(planted.database)}@127.0.0.1:${hostile.databasePort}/hermes`;
   for (const command of [['status'], ['doctor'], ['config', 'show'], ['gateway', 'run', '--replace']]) {
     const { out, err } = await hermes({ ...world, env: { ...world.env, DATABASE_URL: unreachable, HERMES_HOME: join(world.home, 'elsewhere') } }, command);
     seen.set(`hermes ${command.join(' ')} without its database`, `${out}\n${err}`);
@@ -205,8 +240,10 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   seen.set('what the model was given', JSON.stringify(world.model.requests.map(({ body }) => body)));
   for (const [path, content] of await filesOf(world.home)) seen.set(path, content);
   const everything = Object.entries({ ...planted, simulator: world.telegram.options['token'] as string });
-  const leaks = [...seen].flatMap(([where, content]) => everything.flatMap(([name, value]) => formsOf(value).filter((form) => content.includes(form)).map((form) => `${name} in ${where}: …${String(content).slice(Math.max(0, content.indexOf(form) - 120), content.indexOf(form) + form.length)}`)));
-  if (process.env['DBG']) for (const [w, c] of seen) console.log('###', w, c.length, typeof c === 'string' ? c.slice(0, 1500) : '');
+  const leaks = [...seen].flatMap(([where, content]) => {
+    const views = viewsOf(content);
+    return everything.flatMap(([name, value]) => leaksOf(views, value).map((found) => `${name} in ${where}: …${found}`));
+  });
   assert.deepEqual(leaks, []);
   assert.match(String(seen.get('hermes config show')), /command \(config\.yaml:1\)/);
   assert.match(String(seen.get('output of the gateway')), /Incorrect API key provided: Bearer \*\*\*/);

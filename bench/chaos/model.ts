@@ -18,10 +18,18 @@ const wantsTool = (messages: readonly ModelMessage[], id: string): boolean => {
   return placeAndNumber(id).n % 9 === 4 && !messages.slice(last).some(({ role }) => role === 'tool');
 };
 
-const callTool = (response: ServerResponse, id: string): void => {
+/** The tool that is called for a message, with its arguments as JSON. */
+export interface ToolToCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+const currentTime: ToolToCall = { name: 'current_time', arguments: '{}' };
+
+const callTool = (response: ServerResponse, id: string, tool: ToolToCall): void => {
   const before = placeAndNumber(id).n % 2 === 0 ? wordEvent(asideOn(id)) : '';
   response.writeHead(200, streamHead);
-  response.end(`${before}${toolEvent({ id: `call_${id}`, name: 'current_time', arguments: '{}' })}${endEvents('tool_calls')}`);
+  response.end(`${before}${toolEvent({ id: `call_${id}`, ...tool })}${endEvents('tool_calls')}`);
 };
 
 interface Pace {
@@ -50,11 +58,11 @@ const speak = async (response: ServerResponse, text: string, pace: Pace): Promis
 
 /** A model whose answer is a function of the conversation; only how fast it comes is left to chance. */
 export const newModel =
-  (random: Random): Answer =>
+  (random: Random, tool = currentTime): Answer =>
   async (messages, response) => {
     const open = openIn(messages);
     const last = open.at(-1);
     if (random.chance(0.02)) response.writeHead(503, { 'retry-after-ms': '30' }).end();
-    else if (last !== undefined && wantsTool(messages, last)) callTool(response, last);
+    else if (last !== undefined && wantsTool(messages, last)) callTool(response, last, tool);
     else await speak(response, answerTo(open), paceOf(random));
   };

@@ -15,7 +15,8 @@ const paused = async (ms: number, signal: AbortSignal): Promise<void> => {
   }
 };
 
-const say = async (world: World, place: Place, n: number, isCommand: boolean): Promise<string> => {
+/** Somebody writes the next thing in a place; answers its name. */
+export const say = async (world: World, place: Place, n: number, isCommand: boolean): Promise<string> => {
   const id = idOf(place.index, n);
   const { chatId, chatType, senderId, threadId } = place;
   const text = isCommand ? '/version' : `please ${id}`;
@@ -38,7 +39,7 @@ const person = async (world: World, place: Place, random: Random, signal: AbortS
 };
 
 /** The platform now and then delivers something again that was confirmed before. */
-const repeatUpdates = async (world: World, random: Random, signal: AbortSignal): Promise<void> => {
+export const repeatUpdates = async (world: World, random: Random, signal: AbortSignal): Promise<void> => {
   const names = Object.keys(world.telegrams) as [Account, ...Account[]];
   while (!signal.aborted) {
     await paused(random.between(200, 1500), signal);

@@ -3,6 +3,7 @@ import type { TelegramSimulator } from '../../src/platforms/telegram/simulator.t
 import { startModelServer } from '../model-server.ts';
 import type { ModelServer } from '../model-server.ts';
 import { newModel } from './model.ts';
+import type { ToolToCall } from './model.ts';
 import { accounts } from './places.ts';
 import type { Account, Place } from './places.ts';
 import type { Random } from './random.ts';
@@ -46,10 +47,10 @@ const listenTo = (telegram: TelegramSimulator, account: Account, heard: (call: S
     heard({ account, chatId: String(params['chat_id']), shown: readShown(String(params['text'])), atMs, answer: record });
   });
 
-export const newWorld = async (places: readonly Place[], random: Random): Promise<World> => {
+export const newWorld = async (places: readonly Place[], random: Random, tool?: ToolToCall): Promise<World> => {
   const names = Object.keys(accounts) as Account[];
   const started = await Promise.all(names.map(async (name, i) => [name, await startTelegramSimulator({ token: `700000000${i + 1}:simulated-token-${'A'.repeat(22)}` })] as const));
-  const model = await startModelServer(newModel(random.fork('model')));
+  const model = await startModelServer(newModel(random.fork('model'), tool));
   const calls: ShowingCall[] = [];
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   for (const [account, telegram] of started) {

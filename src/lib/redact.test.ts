@@ -62,5 +62,7 @@ test('a known secret is also found in an address, in JSON and in base64, whereve
       assert.ok(!Buffer.from(hidden, encoding).toString().includes('ss "w'), `${before} ${encoding}`);
     }
   }
+  redactor.remember('pa/ss "');
+  assert.equal(redactor.redact(`LOGIN ada ${JSON.stringify(secret)}`), 'LOGIN ada "***"');
   assert.equal(redactor.redact('configuration-of-the-gateway, 50 % of it'), 'configuration-of-the-gateway, 50 % of it');
 });

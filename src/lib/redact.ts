@@ -50,8 +50,9 @@ export const newRedactor = (): Redactor => {
       if (secret.length >= leastEncoded) for (const form of base64Forms(secret)) inBase64.add(form);
     },
     redact(text) {
-      let out = hide(text, values);
-      if (out.includes('%') || out.includes('\\')) out = hide(out, escaped);
+      // First the longer forms: a part of a secret may be known as well.
+      let out = text.includes('%') || text.includes('\\') ? hide(text, escaped) : text;
+      out = hide(out, values);
       if (mayHoldBase64.test(out)) out = hide(out, inBase64);
       for (const shape of shapes) out = out.replace(shape, '***');
       return out.replace(bearer, '$1 ***').replace(inUrl, '$1***@');

@@ -81,9 +81,8 @@ const lastWordsMs = 1000;
 export const logCrashes = (log: Logger, close: () => Promise<void>, exit: (code: number) => void = (code) => process.exit(code)): Disposable => {
   const crash = (error: unknown): void => {
     log.fatal({ err: error }, 'gateway.crashed');
-    const end = (): void => exit(1);
-    setTimeout(end, lastWordsMs).unref();
-    close().then(end, end);
+    setTimeout(() => exit(1), lastWordsMs).unref();
+    void close().finally(() => exit(1));
   };
   process.on('uncaughtException', crash);
   return { [Symbol.dispose]: () => void process.off('uncaughtException', crash) };

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../core/errors.ts';
 import type { MediaRef } from '../../core/message.ts';
+import { streamOf } from '../../lib/stream-of.ts';
 import type { Media } from '../contract.ts';
 import type { MatrixApi } from './api.ts';
 import { decryptFile } from './encrypted-file.ts';
@@ -30,18 +31,6 @@ const addressOf = ({ ref }: MediaRef): readonly [server: string, id: string] => 
   if (server === undefined || id === undefined) throw gone();
   return [server, id];
 };
-
-const streamOf = (source: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> =>
-  new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await source.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await source.return();
-    },
-  });
 
 /** Files of messages, decrypted where the message says how. */
 export const newMedia = (api: Pick<MatrixApi, 'download'>, maxBytes: number): Media => ({

@@ -1,11 +1,12 @@
 import type { PlatformSimulator, SimulatedMessage } from '../simulator.ts';
 import recorded from './fixtures/recorded.json' with { type: 'json' };
-import { newFaults } from './simulator/faults.ts';
+import { newFaults } from '../simulator-faults.ts';
+import type { SimulatorServer } from '../simulator-server.ts';
 import { contentOf, enter } from './simulator/people.ts';
 import { issueToken } from './simulator/routes.ts';
 import { newSealedPeople } from './simulator/sealed-people.ts';
 import { startServer } from './simulator/server.ts';
-import type { CallRecord, Homeserver, ServerContext } from './simulator/server.ts';
+import type { CallRecord, ServerContext } from './simulator/server.ts';
 import { visibleMessages } from './simulator/visible.ts';
 import { addEvent, addUser, advance, createRoom, newWorld, setMembership } from './simulator/world.ts';
 import type { Room, StoredEvent, World } from './simulator/world.ts';
@@ -48,7 +49,7 @@ const fixtures = Object.entries(recorded.events).map(([name, payload]) => ({ nam
 
 const bot = { id: `@hermes:${server}`, name: 'Hermes', password: 'simulated-matrix-password' };
 
-const matrixControls = (context: ServerContext, homeserver: Homeserver) => {
+const matrixControls = (context: ServerContext, homeserver: SimulatorServer) => {
   const { world } = context;
   return {
     bot,

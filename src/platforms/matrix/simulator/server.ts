@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { systemClock } from '../../../lib/clock.ts';
+import { courseAfter } from '../../simulator-faults.ts';
+import type { Course, Faults } from '../../simulator-faults.ts';
+import { startSimulatorServer } from '../../simulator-server.ts';
+import type { SimulatorServer } from '../../simulator-server.ts';
 import type { Fault } from '../../simulator.ts';
 import { record } from '../wire.ts';
 import type { Json } from '../wire.ts';
-import { classOf } from './faults.ts';
-import type { Faults } from './faults.ts';
+import { classOf } from './call-class.ts';
 import { notFound, Refusal } from './refusal.ts';
 import { logIn, respond } from './routes.ts';
 import { hasNews, positionOf, syncAnswer } from './sync-answer.ts';
@@ -34,12 +35,6 @@ export interface ServerContext {
   onSince?: (device: Device, position: number) => void;
 }
 
-export interface Homeserver extends AsyncDisposable {
-  readonly port: number;
-  goOffline(): Promise<void>;
-  goOnline(): Promise<void>;
-}
-
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -60,32 +55,14 @@ const answerRefusal = (exchange: Exchange, { status, body }: Refusal): void => a
 
 const usual: Readonly<Record<number, string>> = { 401: 'M_UNKNOWN_TOKEN', 403: 'M_FORBIDDEN', 404: 'M_NOT_FOUND', 413: 'M_TOO_LARGE' };
 
-/** Answers whether the call goes on as if nothing were wrong, and whether its answer is to be lost. */
-const applyFault = async (fault: Fault, exchange: Exchange): Promise<'over' | 'go on' | 'lose answer'> => {
-  switch (fault.type) {
-    case 'status':
-      answerRefusal(exchange, new Refusal(fault.status, usual[fault.status] ?? 'M_UNKNOWN', fault.description ?? 'Scripted'));
-      return 'over';
-    case 'rate_limit':
-      answerRefusal(exchange, new Refusal(429, 'M_LIMIT_EXCEEDED', 'Too Many Requests', { retry_after_ms: fault.retryAfterMs }));
-      return 'over';
-    case 'delay':
-      await systemClock.sleep(fault.ms);
-      return 'go on';
-    case 'hang':
-      return 'over';
-    case 'refuse':
-      exchange.request.socket.resetAndDestroy();
-      return 'over';
-    case 'drop_answer':
-      return 'lose answer';
-    case 'garbage':
-      answer(exchange, 200, '<html>not a homeserver</html>', 'text/html');
-      return 'over';
-    default:
-      return fault satisfies never;
-  }
-};
+const met = (fault: Fault | undefined, exchange: Exchange): Promise<Course> =>
+  courseAfter(fault, {
+    clock: systemClock,
+    refuse: ({ status, description }) => answerRefusal(exchange, new Refusal(status, usual[status] ?? 'M_UNKNOWN', description ?? 'Scripted')),
+    limit: (retryAfterMs) => answerRefusal(exchange, new Refusal(429, 'M_LIMIT_EXCEEDED', 'Too Many Requests', { retry_after_ms: retryAfterMs })),
+    garbage: () => answer(exchange, 200, '<html>not a homeserver</html>', 'text/html'),
+    breakOff: () => void exchange.request.socket.resetAndDestroy(),
+  });
 
 const filterOf = (world: World, value: string | null): Json => {
   if (value === null) return {};
@@ -129,7 +106,7 @@ const sync = async (context: ServerContext, exchange: Exchange, device: Device):
     if (request.isInitial || hasNews(found) || leftMs <= 0 || exchange.response.destroyed) return found;
     if ((await change(context, exchange, leftMs)) !== 'interrupted') continue;
     const fault = faults.take('receive');
-    const course = fault === undefined ? 'go on' : await applyFault(fault, exchange);
+    const course = await met(fault, exchange);
     if (course === 'lose answer') exchange.request.socket.resetAndDestroy();
     if (course !== 'go on') return undefined;
   }
@@ -174,7 +151,7 @@ const perform = async (context: ServerContext, exchange: Exchange): Promise<Json
 
 const call = async (context: ServerContext, exchange: Exchange): Promise<void> => {
   const fault = context.faults.take(classOf(exchange.method, exchange.path, exchange.body));
-  const course = fault === undefined ? 'go on' : await applyFault(fault, exchange);
+  const course = await met(fault, exchange);
   if (course === 'over') return;
   try {
     const result = await perform(context, exchange);
@@ -201,32 +178,5 @@ const handle = async (context: ServerContext, request: IncomingMessage, response
   await call(context, exchange);
 };
 
-const listen = (server: Server, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-
-const stop = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
-
 /** The client-server API over HTTP on a port of the loopback interface. */
-export const startServer = async (context: ServerContext, wantedPort: number): Promise<Homeserver> => {
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    // A client that leaves in the middle of a request, or a mistake of the simulator: either way this exchange is over.
-    handle(context, request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
-  });
-  const port = await listen(server, wantedPort);
-  return {
-    port,
-    goOffline: () => stop(server),
-    goOnline: async () => void (await listen(server, port)),
-    [Symbol.asyncDispose]: () => stop(server),
-  };
-};
+export const startServer = (context: ServerContext, wantedPort: number): Promise<SimulatorServer> => startSimulatorServer({ handle: (request, response) => handle(context, request, response) }, wantedPort);
