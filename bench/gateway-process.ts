@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const launcher = join(root, 'bin', 'hermes.js');
+export const launcher = join(root, 'bin', 'hermes.js');
 const keptChars = 20_000;
 
 export interface Home extends AsyncDisposable {
@@ -43,9 +43,10 @@ export interface GatewayProcess extends AsyncDisposable {
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-const environment = (home: string, more: Readonly<Record<string, string>>): Record<string, string | undefined> => {
+/** What a process of this home sees: nothing of ours is remembered in the folders of whoever measures. */
+export const environment = (home: string, more: Readonly<Record<string, string>>): Record<string, string | undefined> => {
   const { HERMES_HOME: _home, DATABASE_URL: _database, ...inherited } = process.env;
-  return { ...inherited, HERMES_HOME: home, ...more };
+  return { ...inherited, HERMES_HOME: home, XDG_STATE_HOME: join(home, 'state'), ...more };
 };
 
 /** Reads the output until the line that says where the page is. */

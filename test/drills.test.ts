@@ -115,7 +115,7 @@ describe('drills', { concurrency: true }, () => {
 
   test('on a disk that is really full the process goes on, and so does everything else when there is space again', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'hermes-full-'));
-    const script = fileURLToPath(new URL('support/full-disk-gateway.ts', import.meta.url));
+    const script = fileURLToPath(new URL('./support/full-disk-gateway.ts', import.meta.url));
     const inside = 'mount -t tmpfs -o size=24m tmpfs "$1" || exit 77; TMPDIR="$1" exec "$2" "$3"';
     try {
       const output = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', inside, 'sh', folder, process.execPath, script]).catch((error: { code?: unknown; stderr?: string }) => {
@@ -188,6 +188,27 @@ describe('drills', { concurrency: true }, () => {
     await assertAnsweredOnce(world, inside, numbered(3));
     assert.equal(status()?.state, 'connected');
     assert.deepEqual((await outboxRows(inside.store)).map((row) => row.repeated), [0, 0, 0]);
+  });
+
+  test('a turn that asks the model when the network goes is told about once, when it is back, and the conversation goes on', async () => {
+    await using world = await newWorld();
+    const { inside } = await startHurried(world);
+    await using _inside = inside;
+    const held = heldAnswer((response) => void response.destroy());
+    world.model.next(held.answer);
+    await world.say('message 1');
+    await until(() => held.held() === 1, 'the turn to run');
+    await world.telegram.goOffline();
+    world.model.otherwise((response) => void response.destroy());
+    await world.say('message 2');
+    held.open();
+    await until(async () => (await outboxRows(inside.store)).length === 1, 'the turn to be given up');
+    world.model.otherwise(echo);
+    await world.telegram.goOnline();
+    await until(() => world.shown().length >= 2, 'both to be told');
+    assert.match(world.shown()[0] ?? '', /model cannot be reached|connection to the model broke/);
+    assert.deepEqual(world.shown().slice(1), ['re: message 1\n\nmessage 2'], 'with the next message the model is asked again');
+    assert.deepEqual(await saidBy(inside.store, 'user'), numbered(2));
   });
 
   describe('a clock that is set', { concurrency: true }, () => {

@@ -114,7 +114,8 @@ const startHostile = async (): Promise<Hostile> => {
 
 const configure = async (world: World, planted: Planted, hostile: Hostile): Promise<void> => {
   await mkdir(join(world.home, 'secrets'), { mode: 0o700 });
-  await writeFile(join(world.home, 'secrets', 'slack'), `${planted.slackApp}\n`, { mode: 0o600 });
+  await writeFile(join(world.home, 'slack-token'), `${planted.slackApp}\n`, { mode: 0o600 });
+  await writeFile(join(world.home, '.env.20260101-000000.bak'), `SOME_UNUSED_TOKEN=${planted.unused}\n`, { mode: 0o600 });
   await writeFile(join(world.home, 'secrets', 'model.mjs'), `console.error(${JSON.stringify(planted.model)}); console.log(${JSON.stringify(planted.model)});`, { mode: 0o600 });
   await writeFile(join(world.home, '.env'), [`EMAIL_PASSWORD='${planted.mail}'`, `HONCHO_API_KEY=${planted.honcho}`, `SOME_UNUSED_TOKEN=${planted.unused}`, ''].join('\n'), { mode: 0o600 });
   await world.configure({
@@ -141,7 +142,7 @@ const configure = async (world: World, planted: Planted, hostile: Hostile): Prom
     platforms: {
       telegram: { ...world.telegram.options, allowed_users: ['7'], allow_admin_from: ['7'], accounts: { broken: { ...world.telegram.options, base_url: hostile.url, token: planted.telegram } } },
       discord: { token: planted.discord, base_url: hostile.url },
-      slack: { bot_token: planted.slackBot, app_token_file: 'secrets/slack', base_url: `${hostile.url}/` },
+      slack: { bot_token: planted.slackBot, app_token_file: 'slack-token', base_url: `${hostile.url}/` },
       matrix: { homeserver: hostile.url, access_token: planted.matrix },
       email: { address: 'ada@example.org', imap_host: '127.0.0.1', imap_port: hostile.mailPort, imap_security: 'none', smtp_host: '127.0.0.1', smtp_port: hostile.mailPort, smtp_security: 'none' },
       webhook: { routes: { deploy: { secret: planted.route, scheme: 'bearer' } } },
@@ -158,7 +159,7 @@ const quotesKey: Answer = (response, request) => {
 const filesOf = async (home: string): Promise<readonly (readonly [string, Buffer])[]> => {
   const names = await readdir(home, { recursive: true, withFileTypes: true });
   const paths = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1));
-  const keeps = (path: string): boolean => ['config.yaml', '.env'].includes(path) || path.startsWith('secrets/') || path.startsWith('backups/last-good/');
+  const keeps = (path: string): boolean => ['config.yaml', '.env', '.env.20260101-000000.bak', 'slack-token'].includes(path) || path.startsWith('secrets/') || path.startsWith('backups/last-good/');
   return Promise.all(paths.filter((path) => !keeps(path)).map(async (path) => [path, path.endsWith('.gz') ? gunzipSync(await readFile(join(home, path))) : await readFile(join(home, path))] as const));
 };
 
@@ -193,7 +194,7 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   };
   const tool = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
   world.model.otherwise(says('done'));
-  world.model.next(calls(tool('1', 'terminal', { command: `env; cat /proc/$PPID/environ; cd ${world.home}; cat config.yaml .env secrets/*; base64 -w0 secrets/slack .env config.yaml` }), tool('2', 'read_file', { path: join(world.home, 'config.yaml') }), tool('3', 'read_file', { path: join(world.home, 'secrets', 'slack') }), tool('4', 'web_search', { query: 'x' }), tool('5', 'search_files', { pattern: 'pLant', path: world.home })));
+  world.model.next(calls(tool('1', 'terminal', { command: `env; cat /proc/$PPID/environ; cd ${world.home}; cat config.yaml .env secrets/* slack-token; base64 -w0 slack-token .env config.yaml` }), tool('2', 'read_file', { path: join(world.home, 'config.yaml') }), tool('3', 'read_file', { path: join(world.home, 'slack-token') }), tool('4', 'web_search', { query: 'x' }), tool('5', 'search_files', { pattern: 'pLant', path: world.home })));
   await answered('show me everything');
   world.model.next(quotesKey, quotesKey, quotesKey);
   await answered('fail, please');
@@ -234,6 +235,14 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   await until(() => gateway.child.exitCode !== null, 'the crash');
   assert.equal(gateway.child.exitCode, 1);
   assert.match(gateway.output(), /"gateway\.crashed"/);
+
+
+  // Without a gateway, the command line asks servers itself.
+  world.model.otherwise(quotesKey);
+  for (const command of [['doctor'], ['status'], ['chat', '-q', 'hello'], ['chat', '-q', 'hello', '--json'], ['hooks', 'test', 'gateway:startup'], ['mcp', 'login', 'web']]) {
+    const { out, err } = await hermes({ ...world, env: { ...world.env, OPENAI_API_KEY: planted.openai } }, command);
+    seen.set(`hermes ${command.join(' ')} alone`, `${out}\n${err}`);
+  }
 
   seen.set('output of the gateway', gateway.output());
   seen.set('what people were shown', JSON.stringify(world.telegram.visible('7')));

@@ -15,7 +15,8 @@ const openIn = (messages: readonly ModelMessage[]): readonly string[] => {
 /** Some messages need a tool first; half of those say something before. */
 const wantsTool = (messages: readonly ModelMessage[], id: string): boolean => {
   const last = messages.findLastIndex(({ role }) => role === 'user');
-  return placeAndNumber(id).n % 9 === 4 && !messages.slice(last).some(({ role }) => role === 'tool');
+  const { place, n } = placeAndNumber(id);
+  return (place + n) % 9 === 4 && !messages.slice(last).some(({ role }) => role === 'tool');
 };
 
 /** The tool that is called for a message, with its arguments as JSON. */

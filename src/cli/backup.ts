@@ -108,6 +108,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
     version: terminal.version,
     clock: systemClock,
     secrets: flags.secrets,
+    secretFiles: config.secretFiles,
     mediaBytes: flags.mediaMb * 1024 * 1024,
     workspace: flags.workspace === true,
     instead,

@@ -86,7 +86,7 @@ const printTrials = (terminal: Terminal, { event, trials, outcome }: Trials): st
 
 const runTest = async (terminal: Terminal, event: string, flags: TestFlags): Promise<void> => {
   const home = resolveHome(terminal.env);
-  const redactor = newRedactor();
+  const redactor = terminal.redactor ?? newRedactor();
   const config = await requireConfig(terminal, redactor);
   const context = sampleContext(event, { ...(flags.agent !== undefined && { agent_id: flags.agent }), ...(await readPayload(flags.payload)) });
   if (context === undefined) throw new ConfigError(`${event} is no event. There are: ${Object.keys(hookEvents).join(', ')}`);

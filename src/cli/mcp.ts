@@ -21,7 +21,7 @@ const list = async (terminal: Terminal, flags: { json?: true }): Promise<void> =
 
 const logIn = async (terminal: Terminal, name: string, flags: { again?: true }): Promise<void> => {
   const home = resolveHome(terminal.env);
-  const redactor = newRedactor();
+  const redactor = terminal.redactor ?? newRedactor();
   const { sections } = await requireConfig(terminal, redactor);
   const options = sections.mcp_servers[name];
   if (options === undefined) throw new ConfigError(`There is no MCP server called ${name}. hermes mcp list shows those of the configuration.`);

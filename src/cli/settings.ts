@@ -1,8 +1,9 @@
-import type { LoadedConfig, ValidConfig } from '../config/evaluate.ts';
+import type { ValidConfig } from '../config/evaluate.ts';
 import { resolveHome } from '../config/home.ts';
 import { startableConfig } from '../config/last-good.ts';
 import type { Startable } from '../config/last-good.ts';
 import { loadConfig } from '../config/load-config.ts';
+import type { LoadedFiles } from '../config/load-config.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
 import { ConfigError } from '../core/errors.ts';
@@ -20,7 +21,7 @@ export const sections = [...gatewaySections, httpSection, apiSection, pluginsSec
 
 export type Config = ValidConfig<typeof sections>;
 
-export const readConfig = (terminal: Terminal, redactor?: Redactor): Promise<LoadedConfig<typeof sections>> =>
+export const readConfig = (terminal: Terminal, redactor?: Redactor): Promise<LoadedFiles<typeof sections>> =>
   loadConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: redactor ?? terminal.redactor });
 
 const unusable = (problems: readonly Problem[]): ConfigError => new ConfigError(['The configuration cannot be used:', ...problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));

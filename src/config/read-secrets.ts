@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { evaluate } from './evaluate.ts';
 import type { ConfigInput, ConfigTexts, Evaluation } from './evaluate.ts';
@@ -18,7 +19,7 @@ const readFileSource = async (path: string): Promise<SecretReading> => {
 };
 
 const readSource = (source: SecretSource, input: Pick<ConfigInput<readonly Section[]>, 'env' | 'home'>): Promise<SecretReading> =>
-  source.kind === 'file' ? readFileSource(source.path) : runSecretCommand(source.command, { cwd: input.home, env: input.env });
+  source.kind === 'file' ? readFileSource(source.path) : runSecretCommand(source.command, { cwd: input.home !== undefined && existsSync(input.home) ? input.home : undefined, env: input.env });
 
 /** What `evaluate` answers once the files and commands that hold secrets have been asked; each is asked once. */
 export const evaluateWithSecrets = async <const Sections extends readonly Section[]>(input: ConfigInput<Sections>, texts: ConfigTexts): Promise<Evaluation<Sections> & { readonly secrets: SecretReadings }> => {

@@ -5,10 +5,7 @@ import type { SecretReading } from './secret-source.ts';
 import type { Environment } from './variables.ts';
 
 /** What password managers need to find their store and to be unlocked. */
-const forManagers = [
-  'GNUPGHOME', 'GPG_AGENT_INFO', 'GPG_TTY', 'SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'DBUS_SESSION_BUS_ADDRESS', 'CREDENTIALS_DIRECTORY',
-  'PASSWORD_STORE_DIR', 'PASSWORD_STORE_KEY', 'PASSWORD_STORE_GPG_OPTS', 'BW_SESSION', 'OP_SERVICE_ACCOUNT_TOKEN', 'OP_CONNECT_HOST', 'OP_CONNECT_TOKEN', 'VAULT_ADDR', 'VAULT_TOKEN', 'SOPS_AGE_KEY_FILE',
-];
+const forManagers = /^(?:GNUPGHOME|GPG_\w+|SSH_AUTH_SOCK|SSH_AGENT_PID|DBUS_SESSION_BUS_ADDRESS|CREDENTIALS_DIRECTORY|PASSWORD_STORE_\w+|BW_SESSION|OP_\w+|VAULT_ADDR|VAULT_TOKEN|SOPS_AGE_KEY_FILE)$/;
 
 const maxBytes = 64 * 1024;
 const limitMs = 10_000;
@@ -20,7 +17,8 @@ const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_all, double: string | undefined, single: string | undefined) => double ?? single ?? ''));
 
 const start = (line: string, options: { readonly cwd: string | undefined; readonly env: Environment }) => {
-  const settings = { cwd: options.cwd, env: { ...scrubbedEnvironment(options.env, { passthrough: forManagers, withheld: new Set() }) }, detached: process.platform !== 'win32', windowsHide: true, stdio: ['ignore', 'pipe', 'ignore'] as ['ignore', 'pipe', 'ignore'] };
+  const passthrough = Object.keys(options.env).filter((name) => forManagers.test(name));
+  const settings = { cwd: options.cwd, env: { ...scrubbedEnvironment(options.env, { passthrough, withheld: new Set() }) }, detached: process.platform !== 'win32', windowsHide: true, stdio: ['ignore', 'pipe', 'ignore'] as ['ignore', 'pipe', 'ignore'] };
   if (needsShell(line)) return spawn(line, { ...settings, shell: true });
   const [program = '', ...words] = wordsOf(line);
   return spawn(program, words, settings);

@@ -133,11 +133,12 @@ test('a file that others can read is a warning', { skip: process.platform === 'w
 });
 
 test('a command gets what password managers need and no secret of ours, and has to end in time', async () => {
-  const env = { PATH: process.env['PATH'], HOME: '/home/ada', SSH_AUTH_SOCK: '/agent', TELEGRAM_BOT_TOKEN: 'planted', NODE_OPTIONS: '' };
+  const env = { PATH: process.env['PATH'], HOME: '/home/ada', SSH_AUTH_SOCK: '/agent', OP_SESSION_ada: 'unlocked', TELEGRAM_BOT_TOKEN: 'planted', NODE_OPTIONS: '' };
   const seen = await runSecretCommand(`${node} -p "JSON.stringify(process.env)"`, { cwd: undefined, env });
   assert.ok(seen.ok);
   const variables = JSON.parse(seen.value) as Readonly<Record<string, string>>;
   assert.equal(variables['SSH_AUTH_SOCK'], '/agent');
+  assert.equal(variables['OP_SESSION_ada'], 'unlocked');
   assert.equal(variables['TELEGRAM_BOT_TOKEN'], undefined);
   assert.equal(variables['NODE_OPTIONS'], undefined);
   const endless = await runSecretCommand(`${node} -e "setInterval(() => 0, 1000)"`, { cwd: undefined, env, timeoutMs: 50 });
@@ -166,4 +167,10 @@ test('a source inside one of several forms says what is wrong with it', async ()
   assert.deepEqual(config.ok && config.sections.place, { url: 'a', password: 'open-sesame' });
   await home.write('config.yaml', 'place: { url: a, password_file: gone }\n');
   assert.deepEqual(complaints(await loadConfig({ ...optionsOf(home), sections })).map((line) => line.split('  ').at(-1)), [`the file ${join(home.path, 'gone')} does not exist`]);
+});
+
+test('a command is found although there is no home yet', async () => {
+  await using home = await temporaryHome();
+  const config = await loadConfig({ ...optionsOf(home, { MODEL_API_KEY_CMD: prints('before-the-home') }), home: join(home.path, 'not-yet') });
+  assert.equal(config.ok && config.sections.model.api_key, 'before-the-home');
 });

@@ -26,13 +26,17 @@ interface Scene extends AsyncDisposable {
   readonly store: Store;
   readonly lines: readonly string[];
   readonly received: InboundEvent[];
+  /** Somebody sets the clock. */
+  setClock(ms: number): void;
   supervise(owner: string, options?: Readonly<Record<string, unknown>>): AccountSupervisor;
 }
 
 /** A Telegram, a store and a time that only moves when told. */
 const newScene = async (): Promise<Scene> => {
   const simulator = await startTelegramSimulator();
-  const clock = manualClock(Date.now());
+  const manual = manualClock(Date.now());
+  let setMs = 0;
+  const clock = { ...manual, now: () => manual.now() + setMs };
   const folder = await mkdtemp(join(tmpdir(), 'hermes-supervise-'));
   const store = new SqliteStore({ path: join(folder, 'gateway.db'), clock, checkIntegrity: false });
   const { log, lines } = capturingLogger();
@@ -44,6 +48,7 @@ const newScene = async (): Promise<Scene> => {
     store,
     lines,
     received,
+    setClock: (ms) => void (setMs += ms),
     supervise(owner, options = simulator.options) {
       const supervisor = new AccountSupervisor({
         account: 'telegram',
@@ -101,6 +106,18 @@ test('a connection that has gone silent is reported and renewed, and receives ag
   await until(() => supervisor.status.state === 'connected', 'the new connection');
   await scene.simulator.say(hello);
   await until(() => scene.received.length === 1, 'the event');
+});
+
+test('a clock that is set back does not hide that a connection has gone silent', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await scene.simulator.say(hello);
+  await until(() => scene.received.length === 1 && calls(scene, 'getUpdates') === 2, 'the event, and the next poll');
+  scene.setClock(-86_400_000);
+  scene.simulator.fail({ what: 'receive', fault: { type: 'hang' } });
+  for (let i = 0; i < 60 && calls(scene, 'getMe') < 2; i += 1) await scene.clock.advance(5_000);
+  await until(() => calls(scene, 'getMe') === 2, 'the connection to be renewed');
+  assert.ok((supervisor.status.lastEventAtMs ?? 0) <= scene.clock.now());
 });
 
 test('a refused credential is tried again slowly, and says so', async () => {

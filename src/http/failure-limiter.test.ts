@@ -29,3 +29,10 @@ test('it remembers a bounded number of addresses', () => {
   for (const address of ['1.1.1.1', '2.2.2.2', '3.3.3.3']) limiter.failed(address);
   assert.deepEqual(['1.1.1.1', '2.2.2.2', '3.3.3.3'].map((address) => limiter.waitMs(address) > 0), [false, true, true]);
 });
+
+test('an IPv4 address is one however it is written', () => {
+  const limiter = newFailureLimiter({ clock: manualClock(), max: 4 });
+  for (const address of ['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:c000:207', '0:0:0:0:0:ffff:192.0.2.7']) limiter.failed(address);
+  for (const address of ['192.0.2.7', '::ffff:c000:0207']) assert.ok(limiter.waitMs(address) > 0, address);
+  assert.equal(limiter.waitMs('192.0.2.8'), 0);
+});

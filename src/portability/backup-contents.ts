@@ -13,6 +13,8 @@ export interface FoundFile {
 export interface ContentRules {
   /** Credentials in files: `.env` and logins. */
   readonly secrets: boolean;
+  /** Absolute paths of files that the configuration names as holding a secret. */
+  readonly secretFiles?: readonly string[];
   /** Newest files that people sent, up to so much; 0 for none. */
   readonly mediaBytes: number;
   readonly workspace: boolean;
@@ -27,6 +29,8 @@ export interface Contents {
 /** What a running gateway makes anew, what is copied in another way, and what are backups themselves. */
 const passing = new Set(['backups', 'cache', 'logs', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.pid', 'gateway.sock', 'gateway-starts.json', '.gateway-restart.json']);
 const secret = new Set(['.env', 'mcp-tokens', 'auth.json', 'secrets']);
+/** What was in these files before they were changed. */
+const earlierConfig = /^(?:\.env|config\.yaml)\..*\.bak$/;
 
 /** A part of the home that is taken or left as one; each agent's folder has parts of its own. */
 export const partOf = (path: string): string => {
@@ -60,7 +64,7 @@ const facts = async (path: string): Promise<Stats | undefined> => {
 const reasonAgainst = (part: string, rules: ContentRules): string | undefined => {
   const name = nameOf(part);
   if (passing.has(name) || isUnfinished(name)) return '';
-  if (secret.has(name) && !rules.secrets) return `${part} (holds secrets)`;
+  if ((secret.has(name) || earlierConfig.test(name)) && !rules.secrets) return `${part} (holds secrets)`;
   if (name === 'workspace' && !rules.workspace) return `${part}/ (where the agent works; --workspace takes it along)`;
   if (name === 'state.db' || name.startsWith('state.db-')) return `${part} (belongs to the original)`;
   return undefined;
@@ -71,7 +75,8 @@ const visit = async (walk: Walk, folder: string): Promise<void> => {
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     const isPart = partOf(path) === path && path !== 'profiles';
-    const reason = isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) ? '' : undefined;
+    const isNamed = !walk.rules.secrets && walk.rules.secretFiles?.includes(join(walk.home, path)) === true;
+    const reason = isNamed ? `${path} (holds a secret)` : isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) ? '' : undefined;
     if (reason !== undefined) {
       if (reason !== '') walk.leftOut.add(reason);
       continue;

@@ -111,7 +111,7 @@ const standardStreams = (): Stream => ndJsonStream(Writable.toWeb(process.stdout
 export const serveAcp = async (terminal: Terminal): Promise<void> => {
   const core = await Core.open(terminal);
   const file = openLogFile(join(core.home, 'logs', 'acp.log'), logLimits);
-  const log = newLogger({ level: terminal.env['HERMES_LOG_LEVEL'] === 'debug' ? 'debug' : 'info', redactor: newRedactor(), write: (line) => file.write(line) });
+  const log = newLogger({ level: terminal.env['HERMES_LOG_LEVEL'] === 'debug' ? 'debug' : 'info', redactor: terminal.redactor ?? newRedactor(), write: (line) => file.write(line) });
   const sessions = new EditorSessions(core, log);
   const connection = appOf(terminal, core, sessions).connect(standardStreams());
   const stop = (): void => connection.close();

@@ -35,7 +35,7 @@ export class Core {
   static async open(terminal: Terminal): Promise<Core> {
     const home = resolveHome(terminal.env);
     await prepareHome(home);
-    const redactor = newRedactor();
+    const redactor = terminal.redactor ?? newRedactor();
     const config = await requireConfig(terminal, redactor);
     const core = new Core(terminal, { home, config, redactor });
     if (!(await core.#tryToHost())) await core.#attach();

@@ -79,10 +79,14 @@ const lastWordsMs = 1000;
 
 /** An error that nobody caught ends the process, as it would without this; but its words go through the log, and with that through the redactor. */
 export const logCrashes = (log: Logger, close: () => Promise<void>, exit: (code: number) => void = (code) => process.exit(code)): Disposable => {
-  const crash = (error: unknown): void => {
+  const crash = async (error: unknown): Promise<void> => {
     log.fatal({ err: error }, 'gateway.crashed');
     setTimeout(() => exit(1), lastWordsMs).unref();
-    void close().finally(() => exit(1));
+    try {
+      await close();
+    } finally {
+      exit(1);
+    }
   };
   process.on('uncaughtException', crash);
   return { [Symbol.dispose]: () => void process.off('uncaughtException', crash) };

@@ -26,7 +26,7 @@ const howToScript = `There is no terminal to ask in. Say what you want on the co
 hermes setup --plain reads answers line by line, also from a pipe; hermes setup --help shows the rest.`;
 
 const openRun = async (terminal: Terminal, flags: SetupFlags, signal: AbortSignal): Promise<SetupRun> => {
-  const redactor = newRedactor();
+  const redactor = terminal.redactor ?? newRedactor();
   const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor });
   const loaded = draft.load();
   if (!loaded.ok) throw new ConfigError(['The configuration has to be mended first:', ...loaded.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));

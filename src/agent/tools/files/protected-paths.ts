@@ -34,7 +34,7 @@ export const credentialFilesOfUser: readonly string[] = ['.docker/config.json', 
 export const deniedFolders: readonly string[] = ['/proc', '/dev', '/sys', '/run/secrets', '/var/run/secrets', '/run/credentials', '/etc/ssl/private', '/etc/sudoers', '/etc/sudoers.d', '/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/master.passwd', '/etc/security/opasswd', '/etc/krb5.keytab'];
 
 /** What the gateway keeps to itself, below its home or the home of an agent. */
-export const privateOfHome: readonly string[] = ['gateway.db*', 'state.db*', 'gateway.lock', 'gateway.pid', '*.sock', 'auth.json', 'auth.lock', 'pairing', 'mcp-tokens', 'whatsapp', 'signal', 'backups'];
+export const privateOfHome: readonly string[] = ['gateway.db*', 'state.db*', 'gateway.lock', 'gateway.pid', '*.sock', 'auth.json', 'auth.lock', 'pairing', 'mcp-tokens', 'whatsapp', 'signal', 'backups', 'secrets'];
 
 /** Folders below the home that hold one folder for each owner; nobody sees another's. */
 export const foldersOfOthers: readonly string[] = ['profiles', 'agents', 'cache/results', 'media', 'processes'];
