@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -151,4 +151,11 @@ describe('the program', { concurrency: true }, () => {
       for (const secret of [token, key]) for (const text of everything) assert.ok(!text.includes(secret), text.slice(Math.max(0, text.indexOf(secret) - 300), text.indexOf(secret) + 20));
     });
   });
+});
+
+test('whoever stops reading gets no stack trace', { skip: process.platform === 'win32' && 'there is no /bin/sh' }, async () => {
+  await using world = await newWorld();
+  const ended = (command: string): string => execFileSync('/bin/sh', ['-c', `${command} 2>"$ERRORS"; cat "$ERRORS"`], { encoding: 'utf8', env: { ...process.env, ...world.env, ERRORS: join(world.home, 'errors') } });
+  const launcher = fileURLToPath(new URL('../bin/hermes.js', import.meta.url));
+  assert.equal(ended(`"${process.execPath}" "${launcher}" --help | true`), '');
 });

@@ -16,7 +16,7 @@ import type { Answer } from '../src/agent/models/chat-simulator.ts';
 import { program } from '../src/cli/main.ts';
 import { hermes } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
-import type { World } from './support/whole.ts';
+import type { Outside, World } from './support/whole.ts';
 
 const secretNames = ['model', 'fallback', 'endpoint', 'api', 'page', 'mail', 'matrix', 'telegram', 'discord', 'slackBot', 'slackApp', 'route', 'outgoing', 'outgoingUrl', 'mcpHeader', 'mcpEnv', 'search', 'honcho', 'openai', 'database', 'unused'] as const;
 type Planted = Readonly<Record<(typeof secretNames)[number], string>>;
@@ -175,18 +175,22 @@ const printed = async (env: Readonly<Record<string, string>>, args: readonly str
   return out;
 };
 
-test('a secret that is configured appears nowhere else, whatever fails and whoever quotes it', { timeout: 120_000 }, async () => {
-  await using hostile = await startHostile();
-  await using world = await newWorld();
-  const planted = plant();
-  await configure(world, planted, hostile);
-  const crash = join(world.home, 'secrets', 'crash.mjs');
-  await writeFile(crash, `process.once('SIGWINCH', () => { setImmediate(() => { throw new Error('cannot go on with ' + ${JSON.stringify(planted.model)} + ' and ' + ${JSON.stringify(Buffer.from(planted.api).toString('base64'))}, { cause: new Error(${JSON.stringify(planted.mail)}) }); }); });`);
-  const env = { OPENAI_API_KEY: planted.openai, HERMES_LOG_LEVEL: 'debug', NODE_OPTIONS: `--import=${pathToFileURL(crash).href}` };
-  await using gateway = await startOutside(world, env);
-  const seen = new Map<string, string | Buffer>();
+interface Scene {
+  readonly world: World;
+  readonly planted: Planted;
+  readonly hostile: Hostile;
+  readonly gateway: Outside;
+  /** Everything that left the gateway, by where it was found. */
+  readonly seen: Map<string, string | Buffer>;
+}
 
-  // Turns that fail, and tools that print what they can reach.
+const runOutside = async ({ world, seen }: Pick<Scene, 'world' | 'seen'>, call: { readonly what: string; readonly env: Readonly<Record<string, string>>; readonly command: readonly string[] }): Promise<void> => {
+  const { out, err } = await hermes({ ...world, env: { ...world.env, ...call.env } }, call.command);
+  seen.set(`hermes ${call.command.join(' ')} ${call.what}`, `${out}\n${err}`);
+};
+
+/** Turns that fail, and tools that print what they can reach. */
+const failInChats = async ({ world, hostile, gateway }: Scene): Promise<void> => {
   const answered = async (said: string): Promise<void> => {
     const before = world.shown().length;
     await world.say(said);
@@ -194,14 +198,16 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   };
   const tool = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
   world.model.otherwise(says('done'));
-  world.model.next(calls(tool('1', 'terminal', { command: `env; cat /proc/$PPID/environ; cd ${world.home}; cat config.yaml .env secrets/* slack-token; base64 -w0 slack-token .env config.yaml` }), tool('2', 'read_file', { path: join(world.home, 'config.yaml') }), tool('3', 'read_file', { path: join(world.home, 'slack-token') }), tool('4', 'web_search', { query: 'x' }), tool('5', 'search_files', { pattern: 'pLant', path: world.home })));
+  world.model.next(calls(tool('1', 'terminal', { command: `env; tr '\\0' '\\n' < /proc/$PPID/environ | grep OPENAI; cd ${world.home}; cat config.yaml .env secrets/* slack-token; base64 -w0 slack-token .env config.yaml` }), tool('2', 'read_file', { path: join(world.home, 'config.yaml') }), tool('3', 'read_file', { path: join(world.home, 'slack-token') }), tool('4', 'web_search', { query: 'x' }), tool('5', 'search_files', { pattern: 'pLant', path: world.home })));
   await answered('show me everything');
   world.model.next(quotesKey, quotesKey, quotesKey);
   await answered('fail, please');
   for (const command of ['/debug', '/status', '/platform', '/tools', '/mcp']) await answered(command);
   await until(() => gateway.output().includes('matrix') && hostile.calls() > 5, 'the accounts to fail');
+};
 
-  // The doors.
+/** Everything that answers over HTTP. */
+const knockOnDoors = async ({ world, planted, gateway, seen }: Scene): Promise<void> => {
   const url = /"url":"([^"]+)"/.exec(gateway.output())?.[1] ?? '';
   const link = /login#(\S+)/.exec(gateway.output())?.[1] ?? '';
   const ask = async (what: string, path: string, init: RequestInit = {}): Promise<Response> => {
@@ -220,15 +226,33 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   await ask('a completion that fails', '/v1/chat/completions', { method: 'POST', headers: bearer, body: JSON.stringify({ model: 'hermes', messages: [{ role: 'user', content: 'x' }] }) });
   await ask('a wrong key', '/v1/models', { headers: { authorization: `Bearer ${planted.page}` } });
   await ask('a call of a webhook', '/webhooks/webhook/deploy', { method: 'POST', headers: { authorization: `Bearer ${planted.route}`, 'content-type': 'application/json' }, body: '{broken' });
+};
 
-  // What the command line tells.
+/** What the command line tells beside the gateway, and without its database. */
+const askCommands = async ({ world, planted, hostile, seen }: Scene): Promise<void> => {
   const commands = [['status'], ['status', '--json'], ['doctor'], ['doctor', '--security'], ['doctor', '--json'], ['config', 'show'], ['config', 'show', '--json'], ['config', 'check'], ['trace', 'in_1'], ['trace', 'in_2', '--json'], ['logs', '-n', '5000'], ['audit'], ['sessions', 'list'], ['export'], ['gateway', 'status'], ['gateway', 'dump'], ['webhook', 'list'], ['mcp', 'list'], ['hooks', 'list'], ['access', 'list'], ['channels'], ['explain', '--platform', 'telegram', '--chat', '7', '--user', '7'], ['api', 'keys', 'list'], ['agent', 'list'], ['cron', 'list'], ['backup', '--no-secrets', join(world.home, 'kept.tar.gz')]];
   for (const command of commands) seen.set(`hermes ${command.join(' ')}`, await printed({ ...world.env, OPENAI_API_KEY: planted.openai }, command));
+  const session = /\d{8}_\d{6}_[0-9a-f]{8}/.exec(String(seen.get('hermes sessions list')))?.[0] ?? assert.fail('there is no session');
+  for (const format of ['markdown', 'jsonl']) seen.set(`hermes sessions export as ${format}`, await printed(world.env, ['sessions', 'export', session, '--format', format]));
   const unreachable = `postgres://hermes:${encodeURIComponent(planted.database)}@127.0.0.1:${hostile.databasePort}/hermes`;
-  for (const command of [['status'], ['doctor'], ['config', 'show'], ['gateway', 'run', '--replace']]) {
-    const { out, err } = await hermes({ ...world, env: { ...world.env, DATABASE_URL: unreachable, HERMES_HOME: join(world.home, 'elsewhere') } }, command);
-    seen.set(`hermes ${command.join(' ')} without its database`, `${out}\n${err}`);
-  }
+  const elsewhere = { DATABASE_URL: unreachable, HERMES_HOME: join(world.home, 'elsewhere') };
+  await Promise.all([['status'], ['doctor'], ['config', 'show'], ['gateway', 'run']].map((command) => runOutside({ world, seen }, { what: 'without its database', env: elsewhere, command })));
+};
+
+test('a secret that is configured appears nowhere else, whatever fails and whoever quotes it', { timeout: 120_000 }, async () => {
+  await using hostile = await startHostile();
+  await using world = await newWorld();
+  const planted = plant();
+  await configure(world, planted, hostile);
+  const crash = join(world.home, 'secrets', 'crash.mjs');
+  await writeFile(crash, `process.once('SIGWINCH', () => { setImmediate(() => { throw new Error('cannot go on with ' + ${JSON.stringify(planted.model)} + ' and ' + ${JSON.stringify(Buffer.from(planted.api).toString('base64'))}, { cause: new Error(${JSON.stringify(planted.mail)}) }); }); });`);
+  const env = { OPENAI_API_KEY: planted.openai, HERMES_LOG_LEVEL: 'debug', NODE_OPTIONS: `--import=${pathToFileURL(crash).href}` };
+  await using gateway = await startOutside(world, env);
+  const seen: Scene['seen'] = new Map();
+  const scene: Scene = { world, planted, hostile, gateway, seen };
+  await failInChats(scene);
+  await knockOnDoors(scene);
+  await askCommands(scene);
 
   // The end, by an error that nobody caught.
   gateway.child.kill('SIGWINCH');
@@ -236,13 +260,9 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   assert.equal(gateway.child.exitCode, 1);
   assert.match(gateway.output(), /"gateway\.crashed"/);
 
-
   // Without a gateway, the command line asks servers itself.
   world.model.otherwise(quotesKey);
-  for (const command of [['doctor'], ['status'], ['chat', '-q', 'hello'], ['chat', '-q', 'hello', '--json'], ['hooks', 'test', 'gateway:startup'], ['mcp', 'login', 'web']]) {
-    const { out, err } = await hermes({ ...world, env: { ...world.env, OPENAI_API_KEY: planted.openai } }, command);
-    seen.set(`hermes ${command.join(' ')} alone`, `${out}\n${err}`);
-  }
+  await Promise.all([['doctor'], ['status'], ['hooks', 'test', 'gateway:startup'], ['chat', '-q', 'hello']].map((command) => runOutside(scene, { what: 'alone', env: { OPENAI_API_KEY: planted.openai }, command })));
 
   seen.set('output of the gateway', gateway.output());
   seen.set('what people were shown', JSON.stringify(world.telegram.visible('7')));
@@ -255,5 +275,8 @@ test('a secret that is configured appears nowhere else, whatever fails and whoev
   });
   assert.deepEqual(leaks, []);
   assert.match(String(seen.get('hermes config show')), /command \(config\.yaml:1\)/);
+  // The search would find nothing either if nothing had happened.
+  if (process.platform === 'linux') assert.match(String(seen.get('what the model was given')), /OPENAI_API_KEY=\*\*\*/);
+  assert.match(String(seen.get('hermes sessions export as jsonl')), /SOME_UNUSED_TOKEN=\*\*\*/);
   assert.match(String(seen.get('output of the gateway')), /Incorrect API key provided: Bearer \*\*\*/);
 });

@@ -13,6 +13,7 @@ import { accessCommand } from './access.ts';
 import { auditCommand, auditLogCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import { channelsCommand } from './channels.ts';
+import { leaveWhenNobodyReads } from './closed-output.ts';
 import { configCommand } from './config.ts';
 import { cronCommand } from './cron.ts';
 import { doctorCommand } from './doctor.ts';
@@ -74,6 +75,7 @@ const report = (terminal: Terminal, error: unknown): number => {
 };
 
 export const main = async (argv: readonly string[]): Promise<void> => {
+  leaveWhenNobodyReads(argv[2] === 'gateway' && (argv[3] === undefined || argv[3] === 'run' || argv[3].startsWith('-')));
   const terminal: Terminal = {
     env: processEnvironment(),
     version,

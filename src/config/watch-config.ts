@@ -102,11 +102,12 @@ const newFolders = (bell: Bell): Folders => {
 
 /** Whether one of them was not watched before. What cannot be watched cannot be read either, which is said where it is read. */
 const coverSecrets = async (folders: Folders, paths: readonly string[]): Promise<boolean> => {
-  const fresh = await Promise.all(paths.map((path) => folders.cover(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') return false;
-    throw error;
-  })));
-  return fresh.includes(true);
+  const cover = (path: string): Promise<boolean> =>
+    folders.cover(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') return false;
+      throw error;
+    });
+  return (await Promise.all(paths.map(cover))).includes(true);
 };
 
 interface Bell {

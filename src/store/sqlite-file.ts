@@ -110,13 +110,15 @@ const prepareFile = (path: string): void => {
 /** A log of this size is emptied and cut off; a smaller one is used again and again. */
 const largeLogBytes = 16 * 1024 * 1024;
 
+/** Of the search index, at a time. */
+const mergedPages = 500;
+
 /**
- * Renews what the planner knows about tables that have changed much, from a sample, and cuts a large log off. Neither waits for whoever reads: then it is for
- * the next time.
+ * Joins parts of the search index and cuts a large log off; does not wait for whoever reads: then that is for the next time. Statistics for the planner are not
+ * gathered: queries are written so that it finds their indexes without, and what it would learn from one long conversation makes it leave them.
  */
 export const tidyFile = (db: DatabaseSync, path: string): { readonly freedBytes: number } => {
-  db.exec('pragma analysis_limit = 400');
-  db.exec('pragma optimize');
+  db.prepare("insert into message_search (message_search, rank) values ('merge', ?)").run(mergedPages);
   const size = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const before = size();
   if (before < largeLogBytes) return { freedBytes: 0 };
