@@ -13,18 +13,16 @@ const soak = promisify(execFile);
 interface Result extends Verdict {
   readonly seed: string;
   readonly done: readonly string[];
-  readonly sessions: number;
 }
 
-test('a gateway lives through traffic and every kind of restart without losing or doubling anything', async () => {
+test('a gateway lives through traffic and every kind of restart without losing or doubling anything', { skip: process.platform === 'win32' && 'a process cannot take its own place there' }, async () => {
   const { stdout } = await soak(process.execPath, [script, '--quick', '--json']).catch((error: { readonly code: number; readonly stdout: string; readonly stderr: string }) => {
     assert.equal(error.code, 1, error.stderr);
     return error;
   });
   const result = JSON.parse(stdout) as Result;
   assert.deepEqual(result.violations, [], `seed ${result.seed}`);
-  const expected = process.platform === 'win32' ? [] : ['SIGTERM', 'kill -9', '/restart', 'hermes gateway restart', 'SIGHUP'];
-  assert.deepEqual(result.done, expected);
+  assert.deepEqual(result.done, ['SIGTERM', 'kill -9', '/restart', 'hermes gateway restart', 'SIGHUP']);
   assert.equal(result.counts.messages + result.counts.commands, 120);
 });
 

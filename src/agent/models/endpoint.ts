@@ -162,15 +162,14 @@ const concede = (endpoint: Endpoint, model: string, concession: Concession): voi
   endpoint.conceded.set(model, new Set([...(endpoint.conceded.get(model) ?? []), concession]));
 };
 
-const headersFor = (endpoint: Endpoint, key: string | undefined, more: Readonly<Record<string, string>> = {}): Headers =>
-  new Headers({
-    'content-type': 'application/json',
-    accept: 'text/event-stream, application/json',
-    'user-agent': 'hermes-gateway',
-    ...endpoint.wire.headers,
-    ...more,
-    ...(key !== undefined && endpoint.wire.authorize(key)),
-  });
+const headersFor = (endpoint: Endpoint, key: string | undefined, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  accept: 'text/event-stream, application/json',
+  'user-agent': 'hermes-gateway',
+  ...endpoint.wire.headers,
+  ...more,
+  ...(key !== undefined && endpoint.wire.authorize(key)),
+});
 
 /** Asks until the request is taken: what the endpoint turns out not to know is left out. */
 const ask = async (endpoint: Endpoint, request: ModelRequest, call: Call): Promise<{ response: Posted; context: WireContext }> => {

@@ -23,7 +23,7 @@ after(() => {
 });
 
 const call = (signal = new AbortController().signal): ReturnType<typeof post> =>
-  post(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`), { headers: new Headers({ 'x-test': 'yes' }), body: 'grüß', signal });
+  post(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`), { headers: { 'x-test': 'yes' }, body: 'grüß', signal });
 
 const bodyOf = async (response: Awaited<ReturnType<typeof post>>): Promise<string> => new Response(response.body).text();
 

@@ -9,12 +9,13 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 export interface Posted {
   readonly status: number;
   readonly ok: boolean;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, 'get'>;
   readonly body: ReadableStream<Uint8Array>;
 }
 
 export interface PostOptions {
-  readonly headers: Headers;
+  /** Their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
   readonly signal: AbortSignal;
 }
@@ -49,11 +50,8 @@ const streamOf = (readable: Readable): ReadableStream<Uint8Array> =>
     cancel: () => void readable.destroy(),
   });
 
-const headersOf = (response: IncomingMessage): Headers => {
-  const headers = new Headers();
-  for (const [name, values] of Object.entries(response.headersDistinct)) for (const value of values ?? []) headers.append(name, value);
-  return headers;
-};
+/** Read where they are: most answers are asked for one of them only. */
+const headersOf = (response: IncomingMessage): Posted['headers'] => ({ get: (name) => response.headersDistinct[name]?.join(', ') ?? null });
 
 /**
  * Posts over kept-alive connections and resolves with the head of the answer; redirects are not followed. It does what `fetch` would, for
@@ -65,7 +63,7 @@ export const post = (url: URL, options: PostOptions): Promise<Posted> =>
     // Encoded once: a string would be gone through for its length, and again when it is written.
     const body = Buffer.from(options.body);
     signal.throwIfAborted();
-    const headers = { ...Object.fromEntries(options.headers), 'content-length': String(body.byteLength) };
+    const headers = { ...options.headers, 'content-length': String(body.byteLength) };
     const outgoing = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method: 'POST', headers }, (response) => {
       const status = response.statusCode ?? 0;
       resolve({ status, ok: status >= 200 && status < 300, headers: headersOf(response), body: streamOf(decoded(response)) });

@@ -1,5 +1,5 @@
 /** How long the server asked us to wait, from `retry-after-ms` or `Retry-After` (seconds or a date). Never negative. */
-export const retryAfterMs = (headers: Headers, nowMs: number): number | undefined => {
+export const retryAfterMs = (headers: Pick<Headers, 'get'>, nowMs: number): number | undefined => {
   const exact = headers.get('retry-after-ms');
   if (exact !== null && /^\d+(\.\d+)?$/.test(exact.trim())) return Math.ceil(Number(exact));
   const value = headers.get('retry-after')?.trim();

@@ -61,7 +61,7 @@ const readRefusal = async (response: Posted, keys: readonly string[], nowMs: num
 };
 
 const askOnce = async <T>(endpoint: TaskEndpoint, call: Call<T>, at: { readonly key: string | undefined; readonly attempt: Attempt; readonly clock: Clock }): Promise<T> => {
-  const headers = new Headers({ 'content-type': call.type, 'user-agent': 'hermes-gateway', ...(at.key !== undefined && { authorization: `Bearer ${at.key}` }) });
+  const headers = { 'content-type': call.type, 'user-agent': 'hermes-gateway', ...(at.key !== undefined && { authorization: `Bearer ${at.key}` }) };
   let answering = false;
   try {
     const response = await post(addressBelow(endpoint.baseUrl, call.path), { headers, body: call.body, signal: at.attempt.signal });

@@ -3,6 +3,7 @@ import type { TurnEvent } from '../../core/turn.ts';
 import type { OutboundContext } from '../../hooks/events.ts';
 import type { Hooks } from '../../hooks/hooks.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { AgentRuntime } from '../agents/agent-runtime.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { SingleTurns } from '../agents/single-turns.ts';
 import { excerpt, placeOfTarget } from '../hooks/contexts.ts';
@@ -18,9 +19,8 @@ export interface AskOnceDeps {
   readonly singles: SingleTurns;
 }
 
-const inputOf = async ({ agents }: AskOnceDeps, question: WholeQuestion): Promise<TurnInput> => {
+const inputOf = async (runtime: AgentRuntime, question: WholeQuestion): Promise<TurnInput> => {
   const { agent, callerId, place, sessionId, turnId, transcript, clientTools, toolChoice, reasoningEffort } = question;
-  const runtime = await agents.get(agent);
   const { settings } = runtime;
   const system = await runtime.promptOnce({ sessionId, userId: callerId, target: apiTarget(place) }, apiPlatform);
   return {
@@ -50,8 +50,9 @@ const busy: TurnEvent = { type: 'end', reason: 'model_error', error: { code: 'ra
 /** Hooks see what is asked and said as they do in a conversation. */
 async function* screened(deps: AskOnceDeps, question: WholeQuestion, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
   const { hooks, clock } = deps;
-  const input = await inputOf(deps, question);
-  const { agent } = (await deps.agents.get(question.agent)).answererFor(apiAccount);
+  const runtime = await deps.agents.get(question.agent);
+  const input = await inputOf(runtime, question);
+  const { agent } = runtime.answererFor(apiAccount);
   const context = contextOf(question);
   const startedMs = clock.now();
   const message = excerpt(question.transcript.findLast(({ role }) => role === 'user')?.content ?? '');
