@@ -67,10 +67,9 @@ const tidy = async ({ store, log }: MaintainOptions): Promise<void> => {
 const followClockBack = async ({ store, log }: MaintainOptions, backMs: number): Promise<void> => {
   log.warn({ back_ms: backMs }, 'clock.set_back');
   if (store.engine !== 'sqlite') return;
-  const back = { backMs, slackMs: beatMs };
   await store.write(async (tx) => {
-    await followClock(tx, back);
-    await rescheduleJobs(tx, back);
+    await followClock(tx, backMs);
+    await rescheduleJobs(tx, { backMs, slackMs: 2 * beatMs });
   });
 };
 

@@ -18,15 +18,34 @@ const open = async (frames: AsyncGenerator<Frame, void, undefined>, keep = false
 };
 
 test('frames go out as they come, with their name and number', async () => {
+  const read = Promise.withResolvers<void>();
   async function* frames(): AsyncGenerator<Frame, void, undefined> {
     yield { data: { a: 1 } };
+    await read.promise;
     yield { data: 'x', event: 'named', id: 7 };
   }
   const { response, next } = await open(frames());
   assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
   assert.equal(await next(), 'data: {"a":1}\n\n');
+  read.resolve();
   assert.equal(await next(), 'id: 7\nevent: named\ndata: x\n\n');
   assert.equal(await next(), undefined);
+});
+
+test('frames that are there together are written together, and none is lost to a failure behind it', async () => {
+  const read = Promise.withResolvers<void>();
+  async function* frames(): AsyncGenerator<Frame, void, undefined> {
+    yield { data: 1 };
+    yield { data: 2 };
+    await read.promise;
+    yield { data: 3 };
+    throw new Error('broken');
+  }
+  const { next } = await open(frames());
+  assert.equal(await next(), 'data: 1\n\ndata: 2\n\n');
+  read.resolve();
+  assert.equal(await next(), 'data: 3\n\n');
+  await assert.rejects(next(), /broken/);
 });
 
 test('a stream that has nothing to say says so at least every ten seconds', async () => {
@@ -52,6 +71,7 @@ test('when the reader goes away the frames are ended, or made to their end where
     for (let i = 0; i < 20; i += 1) {
       made.push(i);
       yield { data: i };
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     }
   }
   const left = await open(frames());

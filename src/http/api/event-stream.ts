@@ -41,29 +41,53 @@ const fillSilence = async (clock: Clock, stream: { readonly controller: Readable
   }
 };
 
+/** Frames that are there already are written together, up to about so many characters: a write costs more than a frame. */
+const mostTogether = 16_384;
+
+const nextTurn = (): Promise<undefined> => new Promise((resolve) => setImmediate(resolve, undefined));
+
 const drain = async (frames: AsyncGenerator<Frame, void, undefined>): Promise<void> => {
   for await (const _frame of frames) continue;
 };
 
 /**
  * Answers with server-sent events as they come, and with comments in between so that the connection is never silent for ten seconds. The frames are pulled no
- * faster than the client reads; when it goes away they are ended, or pulled on by ourselves with `keep`.
+ * faster than the client reads, but for the next one; when it goes away they are ended, or pulled on by ourselves with `keep`.
  */
 export const eventStream = (c: Context, frames: AsyncGenerator<Frame, void, undefined>, options: StreamOptions): Response => {
   const { clock } = options;
   const ended = new AbortController();
   let lastMs = clock.now();
+  let coming: Promise<IteratorResult<Frame, void>> | undefined;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       void fillSilence(clock, { controller, ended: ended.signal, lastMs: () => lastMs });
     },
     async pull(controller) {
-      try {
-        const result = await frames.next();
+      let text = '';
+      const write = (): void => {
         lastMs = clock.now();
-        if (result.done !== true) return controller.enqueue(encoder.encode(written(result.value)));
+        if (text !== '') controller.enqueue(encoder.encode(text));
+      };
+      try {
+        let result = await (coming ?? frames.next());
+        coming = undefined;
+        while (result.done !== true) {
+          text += written(result.value);
+          coming = frames.next();
+          const next = text.length > mostTogether ? undefined : await Promise.race([coming, nextTurn()]);
+          if (next === undefined) {
+            // Whoever pulls next gets its failure; it must not count as unnoticed until then.
+            coming.catch(() => undefined);
+            return write();
+          }
+          coming = undefined;
+          result = next;
+        }
+        write();
         controller.close();
       } catch (error) {
+        write();
         controller.error(error);
       }
       ended.abort(null);
