@@ -127,7 +127,7 @@ export const checkShown = (world: World, stories: ReadonlyMap<string, Story>, co
     ...[...Map.groupBy(said, sameThing).values()].flatMap((copies) => checkCopies(world, copies, counts)),
     ...checkOrder(of('answer'), stories),
     ...of('preview').flatMap((shown) => checkPreview(world, shown, counts)),
-    ...of('cut').filter(({ account }) => accounts[account] === 'queue').map((shown): Violation => ({ kind: 'stray', what: `an answer was interrupted although messages wait their turn: ${shown.message.text}` })),
+    ...of('cut', 'cut empty').filter(({ account }) => accounts[account] === 'queue').map((shown): Violation => ({ kind: 'stray', what: `an answer was interrupted although messages wait their turn: ${shown.message.text}` })),
     ...checkOthers(of('other'), stories),
   ];
 };

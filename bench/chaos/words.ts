@@ -20,7 +20,7 @@ const wholeAnswer = /^re ((?:m\d+x\d+ )+)ok$/gm;
 export const coveredIn = (text: string): readonly string[] => [...text.matchAll(wholeAnswer)].flatMap(([, list = '']) => idsIn(list));
 
 /** What a message of the bot is, by its words. */
-export type ShownKind = 'answer' | 'cut' | 'aside' | 'preview' | 'set aside' | 'acknowledgement' | 'other';
+export type ShownKind = 'answer' | 'cut' | 'cut empty' | 'aside' | 'preview' | 'set aside' | 'acknowledgement' | 'other';
 
 export interface ShownText {
   readonly kind: ShownKind;
@@ -36,6 +36,8 @@ const kindOf = (text: string): ShownKind => {
   if (/^re (?:m\d+x\d+ )+ok$/.test(text)) return 'answer';
   if (/^look m\d+x\d+$/.test(text)) return 'aside';
   if (/^(?:re|look) .*— interrupted by your next message$/s.test(text)) return 'cut';
+  // A preview of before a restart, whose turn was interrupted before it said anything again.
+  if (text === '—') return 'cut empty';
   if (text.startsWith('⚠️ I had to set this message aside')) return 'set aside';
   return /^[⚡⏳]/u.test(text) ? 'acknowledgement' : 'other';
 };

@@ -117,7 +117,7 @@ const untilSignal = (): Promise<NodeJS.Signals> =>
 const takeHome = async (home: string): Promise<FileLock | undefined> => {
   for (let attempt = 1; ; attempt += 1) {
     const lock = lockHome(home);
-    if (lock !== undefined || attempt === 4) return lock;
+    if (lock !== undefined || attempt === 10) return lock;
     await systemClock.sleep(100);
   }
 };

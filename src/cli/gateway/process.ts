@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isHomeTaken } from '../home-taken.ts';
@@ -8,7 +8,7 @@ export type HomeHolder = { readonly type: 'nobody' } | { readonly type: 'gateway
 
 const pidFile = (home: string): string => join(home, 'gateway.pid');
 
-const isAlive = (pid: number): boolean => {
+export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     return true;
@@ -17,12 +17,19 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** The lock is the truth; the file only says who has it, and counts for nothing without the lock. */
+/** What the file says; without the lock it proves nothing. Undefined when there is none. */
+export const writtenPid = (home: string): { readonly pid: number; readonly sinceMs: number } | undefined => {
+  const found = statSync(pidFile(home), { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  const pid = Number(readFileSync(pidFile(home), 'utf8').trim());
+  return Number.isInteger(pid) && pid > 1 ? { pid, sinceMs: found.mtimeMs } : undefined;
+};
+
+/** The lock is the truth; the file only says who has it, and counts for nothing without the lock. Looking takes the lock for a moment, so whoever waits for a gateway looks at the file first. */
 export const holderOf = (home: string): HomeHolder => {
   if (!isHomeTaken(home)) return { type: 'nobody' };
-  if (!existsSync(pidFile(home))) return { type: 'terminal' };
-  const pid = Number(readFileSync(pidFile(home), 'utf8').trim());
-  return Number.isInteger(pid) && pid > 1 && isAlive(pid) ? { type: 'gateway', pid, sinceMs: statSync(pidFile(home)).mtimeMs } : { type: 'terminal' };
+  const written = writtenPid(home);
+  return written !== undefined && isAlive(written.pid) ? { type: 'gateway', ...written } : { type: 'terminal' };
 };
 
 const lookEveryMs = 50;

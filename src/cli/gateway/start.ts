@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../core/errors.ts';
 import { Exit } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
-import { holderOf, lookFor } from './process.ts';
+import { holderOf, lookFor, writtenPid } from './process.ts';
 
 /** The launcher, also when the program was installed as a package. */
 export const launcher: string = fileURLToPath(new URL('../../../bin/hermes.js', import.meta.url));
@@ -30,6 +30,7 @@ export const startDetached = async (terminal: Terminal, home: string): Promise<n
   child.once('error', () => (ended.code = 1));
   const started = await lookFor(() => {
     if (ended.code !== undefined) return { ok: false as const, code: ended.code };
+    if (writtenPid(home)?.pid !== child.pid) return undefined;
     const now = holderOf(home);
     return now.type === 'gateway' && now.pid === child.pid ? { ok: true as const, pid: now.pid } : undefined;
   }, patienceMs);

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
 import { planRestart } from './planned-restart.ts';
-import { holderOf, lookFor } from './process.ts';
+import { holderOf, isAlive, lookFor, writtenPid } from './process.ts';
 
 /** Beyond what running turns get. */
 const marginMs = 15_000;
@@ -15,8 +15,9 @@ const gatewayIn = (home: string): { readonly pid: number; readonly sinceMs: numb
 
 const untilGone = (home: string, pid: number, atMostMs: number): Promise<true | undefined> =>
   lookFor(() => {
+    if (writtenPid(home)?.pid === pid && isAlive(pid)) return undefined;
     const holder = holderOf(home);
-    return holder.type === 'gateway' && holder.pid === pid ? undefined : true;
+    return holder.type === 'nobody' || (holder.type === 'gateway' && holder.pid !== pid) ? true : undefined;
   }, atMostMs);
 
 export type Stopped = 'stopped' | 'killed' | 'not running';
@@ -43,8 +44,10 @@ export const restartGateway = async (home: string, options: { readonly drainMs: 
   await planRestart(home, running.pid);
   process.kill(running.pid, 'SIGTERM');
   const back = await lookFor(() => {
+    const written = writtenPid(home);
+    if (written === undefined || written.sinceMs <= running.sinceMs) return undefined;
     const holder = holderOf(home);
-    return holder.type === 'gateway' && holder.sinceMs > running.sinceMs ? holder.pid : undefined;
+    return holder.type === 'gateway' ? holder.pid : undefined;
   }, options.drainMs + marginMs + options.startMs);
   if (back === undefined) throw new ConfigError(`The gateway of ${home} has not come back. See hermes logs, and start it with hermes gateway start.`);
   return back;
