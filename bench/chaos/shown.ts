@@ -2,7 +2,7 @@ import type { VisibleMessage } from '../../src/platforms/simulator.ts';
 import { accounts } from './places.ts';
 import type { Account } from './places.ts';
 import type { Counts, Story, Violation } from './verdict.ts';
-import { readShown } from './words.ts';
+import { coveredIn, readShown } from './words.ts';
 import type { ShownKind, ShownText } from './words.ts';
 import type { ShowingCall, World } from './world.ts';
 
@@ -89,7 +89,8 @@ const explanation = (story: Story): 'setAside' | 'givenUp' | undefined => {
 };
 
 const checkAnswered = (everything: readonly Shown[], stories: ReadonlyMap<string, Story>, counts: Counts): Violation[] => {
-  const answered = new Set(everything.filter(({ kind }) => kind === 'answer').flatMap(({ ids }) => ids));
+  // An answer that was whole when it was interrupted is seen whole, with a line about that below it.
+  const answered = new Set(everything.flatMap(({ kind, ids, message }) => (kind === 'answer' ? ids : kind === 'cut' ? coveredIn(message.text) : [])));
   const anchors = new Set(everything.map(({ account, message }) => `${account} ${message.replyTo ?? ''}`));
   const violations: Violation[] = [];
   for (const [id, story] of stories) {
