@@ -8,6 +8,7 @@ import type { DiscordOptions } from './options.ts';
 import type { Place } from './places.ts';
 import { channelTypes, isForumType, isThreadType, messageFlags, readMessage, record, snowflake } from './wire.ts';
 import type { WireMessage } from './wire.ts';
+import { clientSplitsAt } from './client-splits.ts';
 
 /** An event, or the reason why there is none. */
 export type Parsed = InboundEvent | { readonly skip: string };
@@ -91,9 +92,6 @@ const opensThread = ({ options }: Reading, event: InboundEvent, place: Place | u
   (place?.type === channelTypes.text || place?.type === channelTypes.announcement) && event.addressed && event.replyTo === undefined && mayOpenThread(options, event.chat);
 
 const readBatch = (message: WireMessage): InboundEvent['batch'] => (message.content.length < clientSplitsAt ? undefined : { id: `split:${message.author.id}`, kind: 'split' });
-
-/** Texts at least this long (UTF-16 units) are pieces of something that did not fit: a continuation may follow. */
-export const clientSplitsAt = 1900;
 
 /** Says whether a message is worth finding out where it was written. */
 export const isOwn = (reading: Reading, value: unknown): boolean => readMessage(value)?.author.id === reading.identity.id;

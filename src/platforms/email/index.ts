@@ -1,99 +1,9 @@
-import { PlatformError } from '../../core/errors.ts';
-import type { OutboundMessage, SendReceipt } from '../../core/message.ts';
 import { chatsLike } from '../../core/target.ts';
 import type { ReadChat } from '../../core/target.ts';
-import { systemClock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
-import type { Adapter, AdapterContext, Identity, Platform } from '../contract.ts';
+import type { Platform } from '../contract.ts';
 import { addressShape, canonicalAddress } from './addresses.ts';
-import { composeMail } from './compose.ts';
-import type { Composing } from './compose.ts';
-import { dialImap } from './imap.ts';
-import type { Folder, ImapLink } from './imap.ts';
-import { newMedia } from './media.ts';
 import { emailOptions, serversOf } from './options.ts';
 import type { EmailOptions } from './options.ts';
-import { newPace } from './pace.ts';
-import { newReading } from './parse.ts';
-import { receiveFolder } from './receive.ts';
-import { newSmtp } from './smtp.ts';
-import type { Smtp } from './smtp.ts';
-import { newThreadRecords, newThreads } from './threads.ts';
-import type { ThreadRecords } from './threads.ts';
-import { tlsOptions } from './tls.ts';
-
-/** Everything that e-mail alone needs is loaded here and not before. */
-const loadLibraries = async () => {
-  const [{ ImapFlow }, { default: SmtpConnection }, { default: MailComposer }, mime] = await Promise.all([import('imapflow'), import('nodemailer/lib/smtp-connection'), import('nodemailer/lib/mail-composer'), import('postal-mime')]);
-  return { ImapFlow, SmtpConnection, MailComposer, mime };
-};
-
-interface Sending {
-  readonly composing: Composing;
-  readonly smtp: Smtp;
-  readonly records: ThreadRecords;
-  readonly log: Logger;
-}
-
-/** Whoever answers finds the thread by what our mail says; the record is for our own next mail in it, so its loss is no failure. */
-const send = async ({ composing, smtp, records, log }: Sending, message: OutboundMessage, signal: AbortSignal): Promise<SendReceipt> => {
-  const { target } = message;
-  const record = await records.find(target).catch((cause: unknown) => {
-    throw new PlatformError('unavailable', 'what is known of the thread could not be read', { cause });
-  });
-  const { messageId, subject, references, raw } = await composeMail(composing, message, record);
-  await smtp.submit({ from: composing.from.address, to: target.chatId, raw }, signal);
-  const isInThread = target.threadId !== undefined || target.replyTo !== undefined;
-  if (isInThread) await records.keep(target, { subject: record?.subject ?? subject, ids: [...(record?.ids ?? references), messageId] }).catch((error: unknown) => log.warn({ err: error }, 'email.thread_not_kept'));
-  return { messageIds: [messageId] };
-};
-
-/** Asks both servers, and looks where the folders end: whatever comes from now on is new. */
-const identify = async (dial: (signal: AbortSignal) => Promise<ImapLink>, account: { options: EmailOptions; smtp: Smtp }, signal: AbortSignal): Promise<{ identity: Identity; ends: ReadonlyMap<string, Folder> }> => {
-  const { options, smtp } = account;
-  using link = await dial(signal);
-  const ends = new Map<string, Folder>();
-  for (const folder of options.folders) ends.set(folder, await link.status(folder));
-  await smtp.verify(signal);
-  return { identity: { id: options.address, name: options.from_name, handle: options.address }, ends };
-};
-
-const open = async ({ account, options, log, data }: AdapterContext<EmailOptions>): Promise<Adapter> => {
-  const { ImapFlow, SmtpConnection, MailComposer, mime } = await loadLibraries();
-  const clock = systemClock;
-  const servers = serversOf(options);
-  const tls = await tlsOptions(options.tls_ca_file);
-  const dial = (signal: AbortSignal): Promise<ImapLink> => dialImap({ ImapFlow, options, server: servers.imap, tls, clock }, signal);
-  const smtp = newSmtp({ SmtpConnection, options, server: servers.smtp, tls });
-  const records = newThreadRecords(data, () => clock.now());
-  const reading = newReading(account, { ...options, verifySenders: options.verify_senders, authservIds: servers.authservIds, skipAttachments: options.skip_attachments });
-  const maxMessageBytes = options.max_message_mb * 1_000_000;
-  const composing = { MailComposer, from: { name: options.from_name, address: options.address } };
-  let baselines: ReadonlyMap<string, Folder> = new Map();
-  return {
-    async identify(signal) {
-      const { identity, ends } = await identify(dial, { options, smtp }, signal);
-      baselines = ends;
-      return identity;
-    },
-    async run(inbox, _identity, signal) {
-      await records.prune();
-      const common = { mime, reading, inbox, records, data, pace: newPace(), log, clock, maxMessageBytes, markSeen: options.mark_seen, dial, pollMs: options.poll_interval_seconds * 1000, checkMs: options.idle_check_seconds * 1000 };
-      const stop = new AbortController();
-      const ended = AbortSignal.any([signal, stop.signal]);
-      const folders = options.folders.map((folder) => receiveFolder({ ...common, folder, baseline: baselines.get(folder) }, ended));
-      try {
-        await Promise.all(folders);
-      } finally {
-        stop.abort();
-        await Promise.allSettled(folders);
-      }
-    },
-    send: (message, signal) => send({ composing, smtp, records, log }, message, signal),
-    media: newMedia({ mime, maxDownloadBytes: maxMessageBytes, dial }),
-    threads: newThreads(records),
-  };
-};
 
 const readAddress = chatsLike(addressShape);
 
@@ -122,7 +32,11 @@ export const email: Platform<EmailOptions> = {
   alwaysOn: false,
   // Two accounts on one mailbox would answer everything twice, whatever they log in with.
   credential: (options) => `${options.address} at ${serversOf(options).imap.host}:${serversOf(options).imap.port}`,
-  open,
+  async open(context) {
+    // What an account that is not configured would not need is loaded here.
+    const { open } = await import('./adapter.ts');
+    return open(context);
+  },
   simulate: async (variant) => (await import('./simulator.ts')).startEmailSimulator({ idle: variant !== 'polling' }),
   variants: ['polling'],
   exceptions: {},
