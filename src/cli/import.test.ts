@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { ConfigError } from '../core/errors.ts';
+import { printOf } from '../portability/folder-print.test-support.ts';
 import { writeOriginalHome } from '../portability/original/original-home.test-support.ts';
 import type { ImportLine } from '../portability/import-report.ts';
-import { program } from './main.ts';
+import { program } from './program.ts';
 
 let folder = '';
 let home = '';
@@ -31,16 +31,6 @@ const importNow = async (...args: readonly string[]): Promise<readonly ImportLin
 const whatOf = (lines: readonly ImportLine[], area: string, fate: string): readonly string[] => lines.filter((line) => line.area === area && line.fate === fate).map(({ what }) => what);
 const textOf = (path: string): Promise<string> => readFile(join(home, path), 'utf8');
 
-/** Every byte of a folder. */
-const printOf = async (path: string): Promise<string> => {
-  const hash = createHash('sha256');
-  for (const entry of (await readdir(path, { recursive: true, withFileTypes: true })).toSorted((a, b) => (join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1))) {
-    hash.update(join(entry.parentPath, entry.name));
-    if (entry.isFile()) hash.update(await readFile(join(entry.parentPath, entry.name)));
-  }
-  return hash.digest('hex');
-};
-
 test('a home of the original is taken over with everything in it, is not changed, and nothing is taken twice', async () => {
   using _home = await writeOriginalHome(original);
   const before = await printOf(original);
@@ -55,6 +45,8 @@ test('a home of the original is taken over with everything in it, is not changed
   assert.doesNotMatch(config, /ABCDEFGH|kanban|skin/);
   assert.match(await textOf('.env'), /TELEGRAM_BOT_TOKEN=123456:ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/);
   assert.match(await textOf('.env'), /OPENAI_API_KEY=sk-of-the-original-0123456789/);
+  assert.match(await textOf('.env'), /OPENROUTER_API_KEY=sk-or-by-hand/);
+  assert.deepEqual(lines.filter(({ what }) => what.startsWith('login')).map(({ what }) => what), ['login nous', 'login anthropic me']);
   assert.deepEqual(lines.find(({ what }) => what === 'cron.timezone'), { area: 'config', what: 'cron.timezone', fate: 'changed', why: 'it was timezone' });
   assert.equal(lines.find(({ what }) => what === 'display.skin')?.why, 'unknown key');
   assert.deepEqual(lines.find(({ what }) => what === 'kanban'), { area: 'config', what: 'kanban', fate: 'left', why: 'this gateway does not use it' });
@@ -68,12 +60,16 @@ test('a home of the original is taken over with everything in it, is not changed
   assert.equal(await textOf('memories/USER.md'), 'is called Sam\n');
   for (const path of ['SOUL.md', 'skills/work/invoices/SKILL.md', 'skills/work/invoices/template.txt', 'hooks/greet/handler.py', 'scripts/check.py']) assert.equal(await textOf(path), await readFile(join(original, path), 'utf8'));
   assert.ok(!existsSync(join(home, 'kanban.db')) && !existsSync(join(home, 'profiles')));
+  assert.deepEqual(lines.filter(({ what }) => what === 'mcp-tokens' || what === 'plugins').map(({ fate }) => fate), ['left', 'left']);
   assert.ok(lines.some(({ fate, what, why }) => fate === 'left' && what === 'profiles/helper' && /--agent helper/.test(why ?? '')));
 
   assert.deepEqual(whatOf(lines, 'cron', 'taken'), ['Morning (aaaaaaaaaaaa)', 'Often (bbbbbbbbbbbb), paused']);
-  assert.deepEqual(lines.filter(({ area, fate }) => area === 'cron' && fate === 'left').map(({ what, why }) => [what.split(' ')[0], (why ?? '').slice(0, 22)]), [['Past', 'its time has passed'], ['Nowhere', 'That cannot be deliver'], ['Done', 'it has had all its run']]);
+  assert.deepEqual(lines.filter(({ area, fate }) => area === 'cron' && fate === 'left').map(({ what, why }) => [what.split(' ')[0], (why ?? '').slice(0, 22)]), [['Past', 'its time has passed'], ['Nowhere', 'That cannot be deliver'], ['Done', 'it has had all its run'], ['Tools', 'There is no toolset "b']]);
   const jobs = JSON.parse(await hermes('cron', 'list', '--json')) as readonly { readonly id: string; readonly schedule: string }[];
-  assert.deepEqual(jobs.map(({ id }) => id).toSorted(), ['aaaaaaaaaaaa', 'bbbbbbbbbbbb']);
+  assert.deepEqual(jobs.map(({ id }) => id).toSorted(), ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'ffffffffffff']);
+  const bound = lines.find(({ what }) => what.startsWith('Bound'));
+  assert.deepEqual([bound?.fate, bound?.why], ['changed', 'it has no workdir of its own here']);
+  assert.match(await hermes('cron', 'show', 'ffffffffffff'), /web/);
 
   const again = await importNow();
   assert.deepEqual(again.filter(({ fate }) => fate === 'taken' || fate === 'changed'), []);
@@ -127,41 +123,4 @@ test('memories that have no room are left and named', async () => {
 test('a folder that is no home of the original is refused', async () => {
   await mkdir(original);
   await assert.rejects(importNow(), (error) => error instanceof ConfigError && /is not a home of the original/.test(error.message));
-});
-
-const writeOpenclaw = async (): Promise<void> => {
-  const files: Readonly<Record<string, string>> = {
-    'openclaw.json': '{ agents: { defaults: { model: { primary: "anthropic/claude-opus-4-6" } } }, channels: { telegram: { botToken: "123456:ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", allowFrom: [7] } } }',
-    'agents/main/sessions/sessions.json': JSON.stringify({ 'agent:main:telegram:direct:7': { sessionId: 'cd7fe3ee-15d2-4b81-83cc-3e4d2da6db01' } }),
-    'agents/main/sessions/cd7fe3ee-15d2-4b81-83cc-3e4d2da6db01.jsonl': `${JSON.stringify({ type: 'session', id: 'x', timestamp: '2026-03-25T03:00:00.000Z' })}\n${JSON.stringify({ type: 'message', id: '1', timestamp: '2026-03-25T03:00:01.000Z', message: { role: 'user', content: 'from the claw' } })}\n`,
-    'workspace/SOUL.md': 'be kind',
-    'workspace/MEMORY.md': '# Memory\n\n- likes tea\n- lives in Berlin\n\nWorks at night.\n',
-    'workspace/skills/invoices/SKILL.md': '---\nname: invoices\n---\n',
-    'workspace/TOOLS.md': 'x',
-    'cron/jobs.json': '{}',
-  };
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(join(original, path, '..'), { recursive: true });
-    await writeFile(join(original, path), text);
-  }
-};
-
-test('the main things of an OpenClaw are taken over once, and it is not changed', async () => {
-  await writeOpenclaw();
-  const before = await printOf(original);
-  const read = async (...args: readonly string[]) => (JSON.parse(await hermes('import', 'openclaw', original, '--json', ...args)) as { readonly lines: readonly ImportLine[] }).lines;
-  const dry = await read('--dry-run');
-  assert.ok(!existsSync(home));
-  const lines = await read();
-  assert.deepEqual(lines, dry);
-  assert.equal(await printOf(original), before);
-  assert.match(await textOf('config.yaml'), /provider: anthropic[^]*allowed_users:/);
-  assert.match(await textOf('.env'), /TELEGRAM_BOT_TOKEN=123456:/);
-  assert.equal(await textOf('memories/MEMORY.md'), 'likes tea\n§\nlives in Berlin\n§\nWorks at night.\n');
-  assert.equal(await textOf('SOUL.md'), 'be kind');
-  assert.ok(existsSync(join(home, 'skills', 'invoices', 'SKILL.md')));
-  const [session] = JSON.parse(await hermes('sessions', 'list', '--json')) as readonly { readonly id: string; readonly account: string; readonly userId: string }[];
-  assert.deepEqual([session?.id, session?.account, session?.userId], ['20260325_030000_cd7fe3ee', 'telegram', '7']);
-  assert.deepEqual(whatOf(lines, 'files', 'left'), ['workspace: TOOLS.md', 'cron']);
-  assert.deepEqual((await read()).filter(({ fate }) => fate === 'taken' || fate === 'changed'), []);
 });

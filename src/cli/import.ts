@@ -9,19 +9,21 @@ import { evaluate } from '../config/evaluate.ts';
 import type { ConfigTexts } from '../config/evaluate.ts';
 import { prepareHome, resolveHome } from '../config/home.ts';
 import { configFiles } from '../config/load-config.ts';
+import { parseEnvFile } from '../config/parse-env-file.ts';
 import { formatProblem } from '../config/problem.ts';
 import { readConfigFile } from '../config/read-config-file.ts';
 import { evaluateWithSecrets } from '../config/read-secrets.ts';
 import { writeAtomically } from '../config/write-atomically.ts';
 import { ConfigError } from '../core/errors.ts';
+import type { JobRules } from '../cron/job-request.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { platforms } from '../platforms/registry.ts';
 import { newImportReport } from '../portability/import-report.ts';
 import type { ImportFate, ImportLine, ImportReport } from '../portability/import-report.ts';
-import { checkOpenclawHome, importOpenclaw } from '../portability/openclaw/import-openclaw.ts';
-import { mapOpenclawConfig } from '../portability/openclaw/read-config.ts';
+import { importOpenclaw, readOpenclawHome } from '../portability/openclaw/import-openclaw.ts';
 import { checkOriginalHome, importOriginal } from '../portability/original/import-original.ts';
+import { keysOfLogins } from '../portability/original/read-logins.ts';
 import { homeOfAgent } from '../routing/agent-home.ts';
 import { isAgent } from '../routing/select-agent.ts';
 import { openStore } from '../store/open.ts';
@@ -30,7 +32,7 @@ import { configTargets } from './config-targets.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';
-import { storePath } from './open-home.ts';
+import { storeOf, storePath } from './open-home.ts';
 import { sections } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -50,7 +52,7 @@ const adoptConfig = async (terminal: Terminal, to: { readonly home: string; read
   const { home, theirs, report } = to;
   const read = await readTexts(home);
   if (!read.ok) throw new ConfigError(`The configuration in ${home} has to be mended first: ${read.problems.map(formatProblem).join('; ')}`);
-  const ours = { home, env: terminal.env, sections, platforms };
+  const ours = { home, env: terminal.env, sections, platforms, commands: terminal.commands };
   // Only our own: what another home names is not read or run for the asking.
   const input = { ...ours, secrets: (await evaluateWithSecrets(ours, read.texts)).secrets };
   const adoption = adoptSettings(input, read.texts, theirs);
@@ -74,7 +76,7 @@ const withImportStore = async (config: Config, at: { readonly home: string; read
   const isApart = at.dryRun && databaseUrl === undefined && !existsSync(storePath(at.home));
   const folder = isApart ? await mkdtemp(join(tmpdir(), 'hermes-import-')) : undefined;
   try {
-    const store = await openStore({ databaseUrl, path: storePath(folder ?? at.home), clock: systemClock, log: silentLogger, checkIntegrity: false });
+    const store = await openStore({ ...storeOf(config.sections.store, folder ?? at.home), clock: systemClock, log: silentLogger, checkIntegrity: false });
     await work(store).finally(() => store.close());
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true });
@@ -97,6 +99,9 @@ const printed = (terminal: Terminal, lines: readonly ImportLine[]): string =>
     })
     .join('\n');
 
+/** What both programs would do if both ran. */
+const notBoth = 'Stop the other program before you start this gateway: two with one bot’s token take each other’s messages, and jobs would run twice.';
+
 const finish = (terminal: Terminal, lines: readonly ImportLine[], told: { readonly flags: ImportFlags; readonly folder: string }): void => {
   const { flags, folder } = told;
   if (flags.dryRun !== true) noteAct(resolveHome(terminal.env), 'import', folder);
@@ -104,9 +109,11 @@ const finish = (terminal: Terminal, lines: readonly ImportLine[], told: { readon
     terminal.write(json({ dryRun: flags.dryRun === true, lines }));
     return;
   }
-  const end = flags.dryRun === true ? 'Nothing was changed. Without --dry-run it is.' : 'The folder itself was only read. hermes doctor checks what it makes together.';
+  const end = flags.dryRun === true ? 'Nothing was changed. Without --dry-run it is.' : `The folder itself was only read. ${notBoth} hermes doctor checks what it makes together.`;
   terminal.write(`${lines.length === 0 ? 'There is nothing to take.' : printed(terminal, lines)}\n\n${end}\n`);
 };
+
+const jobRules = (config: Config): JobRules => ({ targets: configTargets(config), options: () => config.sections.cron, isAgent: (id) => isAgent(config.sections, id) });
 
 const importHermes = async (terminal: Terminal, given: string, flags: ImportFlags): Promise<void> => {
   const folder = resolve(given);
@@ -117,15 +124,15 @@ const importHermes = async (terminal: Terminal, given: string, flags: ImportFlag
   const report = newImportReport();
   const paths = configFiles(folder);
   const isOwn = folder === home || flags.agent !== undefined;
-  const theirs = isOwn ? { config: undefined, env: undefined } : { config: await textOf(paths.config), env: await textOf(paths.env) };
+  // What stands in .env wins over a login.
+  const theirs = isOwn ? { config: undefined, env: undefined } : { config: await textOf(paths.config), env: `${await keysOfLogins(folder, report)}${(await textOf(paths.env)) ?? ''}` };
   if (flags.agent !== undefined) report.add({ area: 'config', fate: 'left', what: 'config.yaml, .env', why: 'an agent has its settings under agents in ours' });
   const config = await adoptConfig(terminal, { home, theirs, dryRun, report });
   if (flags.agent !== undefined && !isAgent(config.sections, flags.agent)) throw new ConfigError(`There is no agent ${flags.agent}. hermes agent add ${flags.agent} makes one.`);
   const { memory, agents } = config.sections;
   const agentHome = homeOfAgent(home, flags.agent ?? 'main', agents[flags.agent ?? 'main']);
-  const rules = { targets: configTargets(config), options: () => config.sections.cron, isAgent: (id: string) => isAgent(config.sections, id) };
   await withImportStore(config, { home, dryRun }, (store) =>
-    importOriginal(folder, { store, rules, agent: flags.agent, report, home: agentHome, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
+    importOriginal(folder, { store, rules: jobRules(config), agent: flags.agent, report, home: agentHome, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
   );
   finish(terminal, report.lines, { flags, folder });
 };
@@ -134,14 +141,25 @@ const importFromOpenclaw = async (terminal: Terminal, given: string, flags: Impo
   const folder = resolve(given);
   const home = resolveHome(terminal.env);
   const dryRun = flags.dryRun === true;
-  await checkOpenclawHome(folder);
-  if (!dryRun) await prepareHome(home);
   const report = newImportReport();
-  const theirs = mapOpenclawConfig((await textOf(join(folder, 'openclaw.json'))) ?? '', report);
-  const config = await adoptConfig(terminal, { home, theirs, dryRun, report });
-  const { memory } = config.sections;
+  const { entries } = parseEnvFile((await textOf(configFiles(folder).env)) ?? '', '.env', () => undefined);
+  const theirs = await readOpenclawHome(folder, new Map(entries.map(({ name, value }) => [name, value])), report);
+  if (!dryRun) await prepareHome(home);
+  const config = await adoptConfig(terminal, { home, theirs: theirs.settings, dryRun, report });
+  const { memory, agents, group_sessions_per_user, thread_sessions_per_user } = config.sections;
   await withImportStore(config, { home, dryRun }, (store) =>
-    importOpenclaw(folder, { store, workspace: theirs.workspace, report, home, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
+    importOpenclaw(theirs, {
+      store,
+      rules: jobRules(config),
+      sharing: { groupSessionsPerUser: group_sessions_per_user, threadSessionsPerUser: thread_sessions_per_user },
+      homeOf: (agent) => (isAgent(config.sections, agent) ? homeOfAgent(home, agent, agents[agent]) : undefined),
+      report,
+      dryRun,
+      memoryChars: memory.memory_char_limit,
+      userChars: memory.user_char_limit,
+      clock: systemClock,
+      signal: AbortSignal.timeout(600_000),
+    }),
   );
   finish(terminal, report.lines, { flags, folder });
 };
@@ -158,7 +176,7 @@ export const importCommand = (terminal: Terminal): Command => {
     .action((folder: string, flags: ImportFlags) => importHermes(terminal, folder, flags));
   command
     .command('openclaw')
-    .description('The main things of an OpenClaw: model, messengers, conversations, memory, skills')
+    .description('The main things of an OpenClaw: models, messengers, agents, people, conversations, jobs (paused), memory, skills')
     .argument('<folder>', 'such as ~/.openclaw')
     .option('--dry-run', 'only say what would be taken')
     .option('--json', 'print JSON')

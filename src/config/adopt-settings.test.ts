@@ -32,4 +32,11 @@ test('variables are taken unless they have a value here', () => {
   assert.equal(adoption.texts.env, 'A=1\nB=2\nC=4\n');
 });
 
+test('a variable does not win over what stands in our config.yaml, unless that asks for it', () => {
+  const ours = { config: 'http: { port: 1 }\nplatforms: { telegram: { token: "1:own" } }\n' };
+  const adoption = adopt(ours, { env: 'TELEGRAM_BOT_TOKEN=2:theirs\nHERMES_HTTP_PORT=1\nHERMES_HTTP_HOST=0.0.0.0\n' });
+  assert.deepEqual(fates(adoption), { TELEGRAM_BOT_TOKEN: 'left', HERMES_HTTP_PORT: 'known', HERMES_HTTP_HOST: 'taken' });
+  assert.deepEqual(fates(adopt({ config: 'platforms: { telegram: { token: "${TELEGRAM_BOT_TOKEN}" } }\n' }, { env: 'TELEGRAM_BOT_TOKEN=2:theirs\n' })), { TELEGRAM_BOT_TOKEN: 'taken' });
+});
+
 test('a file that cannot be read is left as a whole', () => assert.deepEqual(adopt({}, { config: 'model: [' }).settings.map(({ fate }) => fate), ['left']));

@@ -106,9 +106,23 @@ const adoptLeaf = (work: Work, leaf: Leaf, isLastTry: boolean): boolean => {
   return why === undefined || isLastTry;
 };
 
+/** Settings that stand in our config.yaml, by the variables that would win over them. */
+const settingsByVariable = ({ input, texts }: Work): ReadonlyMap<string, string> => {
+  const written = parseYaml(texts.config ?? '', configFileName);
+  if (!written.ok) return new Map();
+  return new Map(
+    [...leavesOf(written.root, [])].flatMap(({ path, node }) => {
+      const variable = findSetting(path, input.sections, input.platforms)?.variable;
+      const value = String(toPlain(node));
+      // What refers to a variable waits for one.
+      return variable === undefined || value.includes('${') ? [] : [[variable, value] as const];
+    }),
+  );
+};
+
 const adoptVariables = (work: Work, text: string): void => {
   const { entries } = parseEnvFile(text, envFileName, () => '');
-  const own = variablesIn(work.texts.env);
+  const own = new Map([...settingsByVariable(work), ...variablesIn(work.texts.env)]);
   for (const { name, value } of new Map(entries.map((entry) => [entry.name, entry])).values()) {
     if (value === '' || name === 'HERMES_HOME') continue;
     const mine = own.get(name);

@@ -9,8 +9,8 @@ import { countOpenWork, dropOpenWork } from '../store/open-work.ts';
 import type { OpenWork } from '../store/open-work.ts';
 import { SqliteStore } from '../store/sqlite.ts';
 import { partOf } from './backup-contents.ts';
-import type { Manifest } from './manifest.ts';
-import { unpackBackup } from './unpack-backup.ts';
+import { readBackup } from './read-backup.ts';
+import type { Restorable } from './read-backup.ts';
 
 export interface RestoreOptions {
   readonly file: string;
@@ -23,7 +23,7 @@ export interface RestoreOptions {
 }
 
 export interface Restored {
-  readonly manifest: Manifest;
+  readonly manifest: Restorable;
   /** Parts of the home that came out of the backup. */
   readonly parts: readonly string[];
   /** Where what they replaced is kept; undefined when nothing was. */
@@ -51,7 +51,7 @@ const prepareDatabase = async (path: string, options: RestoreOptions): Promise<O
   }
 };
 
-const planMoves = (manifest: Manifest, places: { readonly home: string; readonly staged: string; readonly aside: string }): readonly Move[] => {
+const planMoves = (manifest: Restorable, places: { readonly home: string; readonly staged: string; readonly aside: string }): readonly Move[] => {
   const { home, staged, aside } = places;
   const parts = new Set(manifest.files.map(({ path }) => (isMerged(partOf(path)) ? path : partOf(path))));
   const sidecars = parts.has('gateway.db') ? ['gateway.db-wal', 'gateway.db-shm'] : [];
@@ -79,7 +79,7 @@ const replace = async (options: RestoreOptions): Promise<Restored> => {
   const { file, home, clock } = options;
   const staged = await mkdtemp(join(home, '.restore-'));
   try {
-    const manifest = await unpackBackup(file, { into: staged, signal: options.signal });
+    const manifest = await readBackup(file, { into: staged, signal: options.signal });
     if ((manifest.schemaVersion ?? 0) > schemaVersion) throw newerSchema(file, manifest.schemaVersion ?? 0);
     const database = join(staged, 'gateway.db');
     const open = existsSync(database) ? await prepareDatabase(database, options) : undefined;

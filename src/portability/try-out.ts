@@ -11,7 +11,7 @@ class Undone extends Error {
 }
 
 /** What work would answer if it were carried out; the database stays as it is. */
-export const tryOut = async <T>(store: Store, work: (tx: Writing) => Promise<T>): Promise<T> => {
+const tryOut = async <T>(store: Store, work: (tx: Writing) => Promise<T>): Promise<T> => {
   try {
     return await store.write(async (tx) => {
       throw new Undone(await work(tx));
@@ -21,3 +21,11 @@ export const tryOut = async <T>(store: Store, work: (tx: Writing) => Promise<T>)
     throw error;
   }
 };
+
+/** Carries a change out, or only sees what would come of it. */
+export type Attempt = <T>(work: (tx: Writing) => Promise<T>) => Promise<T>;
+
+export const attemptIn =
+  (store: Store, dryRun: boolean): Attempt =>
+  (work) =>
+    dryRun ? tryOut(store, work) : store.write(work);

@@ -13,6 +13,7 @@ import { backupContents } from './backup-contents.ts';
 import type { ContentRules, FoundFile } from './backup-contents.ts';
 import { manifestName } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
+import { holdPartial, sweepPartial } from './sweep-partial.ts';
 
 export interface BackupProgress {
   readonly step: 'database' | 'files';
@@ -129,9 +130,10 @@ async function* archive(options: BackupOptions, sources: Sources, finish: (manif
 
 const copyStore = async (options: BackupOptions, path: string): Promise<number> => {
   const { database } = options;
-  if (database.engine === 'sqlite') return copyDatabase(database.path, path, { signal: options.signal, onProgress: (done, total) => options.onProgress?.({ step: 'database', done, total }) });
+  const copying = { signal: options.signal, onProgress: (done: number, total: number) => options.onProgress?.({ step: 'database', done, total }) };
+  if (database.engine === 'sqlite') return copyDatabase(database.path, path, copying);
   const { copyFromPostgres } = await import('../store/transfer.ts');
-  return copyFromPostgres(database.url, path);
+  return copyFromPostgres(database.url, path, copying);
 };
 
 const copyForBackup = async (options: BackupOptions, folder: string): Promise<Sources['database']> => {
@@ -147,7 +149,9 @@ const copyForBackup = async (options: BackupOptions, folder: string): Promise<So
 export const writeBackup = async (options: BackupOptions): Promise<Backup> => {
   const { file, home } = options;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await sweepPartial(dirname(file), options.clock.now());
   const folder = await mkdtemp(join(dirname(file), '.partial-'));
+  const hold = holdPartial(folder);
   try {
     const database = await copyForBackup(options, folder);
     const { files, leftOut } = await backupContents(home, options);
@@ -161,6 +165,7 @@ export const writeBackup = async (options: BackupOptions): Promise<Backup> => {
     await rename(partial, file);
     return { manifest, sizeBytes: size, leftOut };
   } finally {
+    hold.release();
     await rm(folder, { recursive: true, force: true });
   }
 };

@@ -39,6 +39,9 @@ export interface SessionImport {
   readonly bound: boolean;
 }
 
+/** Other programs keep what PostgreSQL does not: zeros, and halves of characters. */
+const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
 /** Rows that a summary of somebody else's speaks for. */
 const foreignSummary = 0;
 
@@ -46,7 +49,8 @@ const insertMessages = async (tx: Writing, sessionId: string, messages: Iterable
   let count = 0;
   let newestMs = 0;
   for (const { message, createdAtMs, fate } of messages) {
-    const { role, content, ...rest } = message;
+    const { role, content: written, ...rest } = message;
+    const content = storable(written);
     const row = await tx.q
       .insertInto('messages')
       .values({
@@ -109,7 +113,7 @@ export const importSession = async (tx: Writing, session: ImportedSession, messa
       cost_status: usage.cost?.status ?? null,
     })
     .execute();
-  const title = session.title === undefined ? undefined : await giveTitle(tx, session.id, session.title);
+  const title = session.title === undefined ? undefined : await giveTitle(tx, session.id, storable(session.title));
   const bound = binding !== undefined && (await boundSession(tx, binding.sessionKey)) === undefined;
   if (bound) await bindSession(tx, { ...binding, sessionId: session.id });
   return { messages: count, bound, ...(title !== undefined && title !== session.title && { renamedTo: title }) };

@@ -1,9 +1,9 @@
-import type { ToolCall, TranscriptMessage } from '../../core/transcript.ts';
+import { noUsage } from '../../core/transcript.ts';
+import type { ToolCall, TranscriptMessage, Usage } from '../../core/transcript.ts';
 import type { ImportedMessage } from '../../store/imported-session.ts';
-
-type Plain = Readonly<Record<string, unknown>>;
-
-const isRecord = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value);
+import { at, isRecord, parsed, wordAt } from '../plain-json.ts';
+import type { Plain } from '../plain-json.ts';
+import { activeLines } from './transcript-tree.ts';
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
@@ -11,7 +11,6 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 export interface TranscriptLine {
   readonly type: string;
   readonly id: string | undefined;
-  readonly parentId: string | undefined;
   readonly atMs: number | undefined;
   readonly line: Plain;
 }
@@ -21,19 +20,14 @@ const momentOf = (value: unknown): number | undefined => {
   return Number.isFinite(ms) ? ms : undefined;
 };
 
+const lineOf = (raw: string): TranscriptLine | undefined => {
+  const line = parsed(raw);
+  if (!isRecord(line) || typeof line['type'] !== 'string') return undefined;
+  return { type: line['type'], id: text(line['id']), atMs: momentOf(line['timestamp']), line };
+};
+
 /** Lines that can be read; a file that a crash has cut off ends with one that cannot. */
-export const readLines = (content: string): readonly TranscriptLine[] =>
-  content.split('\n').flatMap((raw) => {
-    if (raw.trim() === '') return [];
-    try {
-      const line: unknown = JSON.parse(raw);
-      if (!isRecord(line) || typeof line['type'] !== 'string') return [];
-      return [{ type: line['type'], id: text(line['id']), parentId: text(line['parentId']), atMs: momentOf(line['timestamp']), line }];
-    } catch (error) {
-      if (error instanceof SyntaxError) return [];
-      throw error;
-    }
-  });
+export const readLines = (raws: Iterable<string>): readonly TranscriptLine[] => [...raws].flatMap((raw) => lineOf(raw) ?? []);
 
 interface Parts {
   readonly said: string;
@@ -63,6 +57,8 @@ const messageOf = ({ line }: TranscriptLine): TranscriptMessage | undefined => {
     case 'user':
       return { role: 'user', content: said.toWellFormed() };
     case 'assistant':
+      // An attempt that failed before it said anything.
+      if (said === '' && calls.length === 0) return undefined;
       return { role: 'assistant', content: said.toWellFormed(), ...(calls.length > 0 && { toolCalls: calls }), ...(reasoning !== '' && { reasoning: reasoning.toWellFormed() }) };
     case 'toolResult':
     case 'tool':
@@ -72,29 +68,45 @@ const messageOf = ({ line }: TranscriptLine): TranscriptMessage | undefined => {
   }
 };
 
-/** A transcript is a tree; the conversation is the way from its last line to its root. */
-const onTheWay = (lines: readonly TranscriptLine[]): ReadonlySet<string> => {
-  const byId = new Map(lines.flatMap((line) => (line.id === undefined ? [] : [[line.id, line] as const])));
-  const way = new Set<string>();
-  for (let line = lines.findLast(({ id }) => id !== undefined); line?.id !== undefined && !way.has(line.id); line = line.parentId === undefined ? undefined : byId.get(line.parentId)) way.add(line.id);
-  return way;
+const usageOf = (lines: readonly TranscriptLine[]): Usage => {
+  const used = lines.map(({ line }) => at(line, 'message', 'usage')).filter(isRecord);
+  const sum = (...path: readonly string[]): number => used.reduce((total, usage) => total + (Number(at(usage, ...path)) || 0), 0);
+  const usd = sum('cost', 'total');
+  return { ...noUsage, inputTokens: sum('input'), outputTokens: sum('output'), cacheReadTokens: sum('cacheRead'), cacheWriteTokens: sum('cacheWrite'), ...(usd > 0 && { cost: { usd, status: 'estimated' } as const }) };
 };
 
+interface Boundary {
+  /** The first line that is still shown to the model. */
+  readonly from: number;
+  readonly summary: TranscriptLine | undefined;
+}
+
+/** The newest line behind which everything earlier has been put away. */
+const boundaryOf = (lines: readonly TranscriptLine[], isActive: (line: TranscriptLine) => boolean): Boundary => {
+  const mark = lines.findLast((line) => (line.type === 'compaction' || line.type === 'reset') && isActive(line));
+  if (mark === undefined) return { from: 0, summary: undefined };
+  const kept = lines.findIndex(({ id }) => id !== undefined && id === mark.line['firstKeptEntryId']);
+  return { from: kept === -1 ? lines.indexOf(mark) : kept, summary: mark.type === 'compaction' ? mark : undefined };
+};
+
+export interface Transcript {
+  readonly messages: readonly ImportedMessage[];
+  readonly startedAtMs: number | undefined;
+  readonly model: string | undefined;
+  readonly usage: Usage;
+}
+
 /** The conversation in a file, in order: what was summarised is kept behind its summary, what was branched away from is undone. */
-export const readTranscript = (lines: readonly TranscriptLine[], startedAtMs: number): readonly ImportedMessage[] => {
-  const isTree = lines.some(({ type, parentId }) => type === 'message' && parentId !== undefined);
-  const way = onTheWay(lines);
-  const compaction = lines.findLast(({ type, id }) => type === 'compaction' && (!isTree || id === undefined || way.has(id)));
-  const keptFrom = compaction === undefined ? -1 : lines.findIndex(({ id }) => id !== undefined && id === compaction.line['firstKeptEntryId']);
-  const summaryAt = compaction === undefined ? -1 : lines.indexOf(compaction);
-  const archivedBefore = keptFrom === -1 ? summaryAt : keptFrom;
-  return lines.flatMap((line, index): ImportedMessage[] => {
-    const createdAtMs = line.atMs ?? startedAtMs;
-    const summary = line === compaction ? text(line.line['summary']) : undefined;
-    if (summary !== undefined) return [{ message: { role: 'user', content: `[Summary of the conversation so far]\n${summary.toWellFormed()}` }, createdAtMs, fate: 'active' }];
+export const readTranscript = (lines: readonly TranscriptLine[]): Transcript => {
+  const startedAtMs = lines.find(({ atMs }) => atMs !== undefined)?.atMs;
+  const isActive = activeLines(lines);
+  const { from, summary } = boundaryOf(lines, isActive);
+  const messages = lines.flatMap((line, index): ImportedMessage[] => {
+    const told = index === from && summary !== undefined ? text(summary.line['summary']) : undefined;
+    const before: ImportedMessage[] = told === undefined ? [] : [{ message: { role: 'user', content: `[Summary of the conversation so far]\n${told.toWellFormed()}` }, createdAtMs: summary?.atMs ?? startedAtMs ?? 0, fate: 'active' }];
     const message = line.type === 'message' ? messageOf(line) : undefined;
-    if (message === undefined) return [];
-    const fate = isTree && line.id !== undefined && !way.has(line.id) ? 'undone' : index < archivedBefore ? 'archived' : 'active';
-    return [{ message, createdAtMs, fate }];
+    if (message === undefined) return before;
+    return [...before, { message, createdAtMs: line.atMs ?? startedAtMs ?? 0, fate: !isActive(line) ? 'undone' : index < from ? 'archived' : 'active' }];
   });
+  return { messages, startedAtMs, model: lines.map(({ line }) => wordAt(line, 'message', 'model')).findLast((model) => model !== undefined), usage: usageOf(lines) };
 };

@@ -2,16 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ChatType, Target } from '../../core/message.ts';
-import { JobRefused, settingsFor } from '../../cron/job-request.ts';
+import { JobRefused } from '../../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../../cron/job-request.ts';
-import { nextSlot } from '../../cron/slots.ts';
-import { isJobId, insertJob, setJobState } from '../../store/cron-jobs.ts';
 import type { JobOrigin } from '../../store/cron-jobs.ts';
-import { databaseNow } from '../../store/store.ts';
-import type { Writing } from '../../store/store.ts';
-import type { ImportReport } from '../import-report.ts';
-import type { Attempt } from './import-sessions.ts';
-import { parsed } from './message-of-row.ts';
+import { importJob } from '../import-job.ts';
+import type { WantedJob } from '../import-job.ts';
+import type { ImportLine, ImportReport } from '../import-report.ts';
+import { parsed } from '../plain-json.ts';
+import type { Attempt } from '../try-out.ts';
 
 const words = z.preprocess((value) => (typeof value === 'string' ? [value] : (value ?? undefined)), z.array(z.string()).optional().catch(undefined));
 const text = z.preprocess((value) => (typeof value === 'number' ? String(value) : value === '' || value === null ? undefined : value), z.string().optional().catch(undefined));
@@ -26,6 +24,11 @@ const jobSchema = z.object({
   script: text,
   no_agent: z.boolean().catch(false),
   context_from: words,
+  enabled_toolsets: words,
+  attach_to_session: z.boolean().optional().catch(undefined),
+  provider: text,
+  base_url: text,
+  workdir: text,
   schedule: z.object({ kind: z.enum(['once', 'interval', 'cron']), run_at: text, minutes: z.number().optional().catch(undefined), expr: text }),
   repeat: z.object({ times: z.number().nullish(), completed: z.number().catch(0).default(0) }).optional().catch(undefined),
   enabled: z.boolean().catch(true).default(true),
@@ -93,6 +96,8 @@ const requestOf = (job: OriginalJob, origin: JobOrigin | undefined): JobRequest 
     noAgent: job.no_agent,
     contextFrom: job.context_from ?? [],
     model: job.model,
+    toolsets: job.enabled_toolsets ?? [],
+    mirror: job.attach_to_session,
     deliver: origin === undefined && job.deliver === 'origin' ? 'local' : job.deliver,
     ...(job.schedule.kind !== 'once' && left !== undefined && { times: left }),
   };
@@ -105,23 +110,16 @@ interface Options {
   readonly agent: string;
 }
 
-/** When it is due next: as the original had it, if that is still to come. */
-const firstDue = (job: OriginalJob, planned: number | null, nowMs: number): number | null => {
+const wantedOf = (job: OriginalJob, agent: string): WantedJob => {
+  const origin = originOf(job);
   const nextMs = Date.parse(job.next_run_at ?? '');
-  return job.schedule.kind === 'interval' && nextMs > nowMs && nextMs < (planned ?? Infinity) ? nextMs : planned;
+  return { id: job.id, agent, request: requestOf(job, origin), origin, dueAtMs: Number.isFinite(nextMs) ? nextMs : undefined, isPaused: !job.enabled || job.state === 'paused', pausedReason: job.paused_reason };
 };
 
-const importJob = async (tx: Writing, job: OriginalJob, { rules, agent }: Options): Promise<'known' | 'paused' | 'scheduled'> => {
-  if (await isJobId(tx, job.id)) return 'known';
-  const nowMs = await databaseNow(tx);
-  const origin = originOf(job);
-  const settings = await settingsFor(tx, rules, { agent, request: requestOf(job, origin), origin, nowMs });
-  const next = firstDue(job, nextSlot(settings.schedule, { lastMs: null, nowMs, zone: settings.zone }), nowMs);
-  if (next === null) throw new JobRefused('its time has passed');
-  await insertJob(tx, { id: job.id, agent, settings, nextAtMs: next, ...(origin !== undefined && { origin }) });
-  if (job.enabled && job.state !== 'paused') return 'scheduled';
-  await setJobState(tx, job.id, { state: 'paused', nextAtMs: null, ...(job.paused_reason !== undefined && { pausedReason: job.paused_reason }) });
-  return 'paused';
+/** A job here has the provider of its agent and no folder of its own. */
+const fateOf = (job: OriginalJob): Pick<ImportLine, 'fate' | 'why'> => {
+  const lost = (['provider', 'base_url', 'workdir'] as const).filter((key) => job[key] !== undefined);
+  return lost.length === 0 ? { fate: 'taken' } : { fate: 'changed', why: `it has no ${lost.join(', ')} of its own here` };
 };
 
 /** Takes scheduled jobs over, with their ids, so that none is taken twice. What this gateway would refuse from a person is refused here too. */
@@ -134,9 +132,9 @@ export const importJobs = async (folder: string, options: Options): Promise<void
       continue;
     }
     try {
-      const done = await attempt((tx) => importJob(tx, job, options));
+      const done = await attempt((tx) => importJob(tx, options.rules, wantedOf(job, options.agent)));
       if (done === 'known') report.add({ area: 'cron', fate: 'known', what });
-      else report.add({ area: 'cron', fate: 'taken', what: `${what}${done === 'paused' ? ', paused' : ''}` });
+      else report.add({ area: 'cron', ...fateOf(job), what: `${what}${done === 'paused' ? ', paused' : ''}` });
     } catch (error) {
       if (!(error instanceof JobRefused)) throw error;
       report.add({ area: 'cron', fate: 'left', what, why: error.message });

@@ -5,12 +5,11 @@ import type { Store } from '../../store/store.ts';
 import { isThere } from '../copy-folder.ts';
 import type { FilesOptions } from '../import-pieces.ts';
 import type { ImportReport } from '../import-report.ts';
-import { tryOut } from '../try-out.ts';
+import { attemptIn } from '../try-out.ts';
 import { importFiles } from './import-files.ts';
 import { importJobs } from './import-jobs.ts';
 import { importPeople } from './import-people.ts';
 import { importSessions } from './import-sessions.ts';
-import type { Attempt } from './import-sessions.ts';
 
 export interface OriginalImport extends FilesOptions {
   readonly store: Store;
@@ -29,11 +28,11 @@ export const checkOriginalHome = async (folder: string): Promise<void> => {
 /** Takes over everything of an original's home but its configuration. That home is only read. A second run takes nothing twice. */
 export const importOriginal = async (folder: string, options: OriginalImport): Promise<void> => {
   const { store, report, dryRun } = options;
-  const attempt: Attempt = dryRun ? (work) => tryOut(store, work) : (work) => store.write(work);
+  const attempt = attemptIn(store, dryRun);
   const isOwnHome = relative(folder, options.home) === '' && !isAbsolute(relative(folder, options.home));
   if (isOwnHome) report.add({ area: 'files', fate: 'known', what: 'everything in this folder: it is the home of this gateway' });
   else await importFiles(folder, options);
-  if (await isThere(join(folder, 'state.db'))) await importSessions(folder, { attempt, report, agent: options.agent });
+  await importSessions(folder, { attempt, report, agent: options.agent, isAgent: (id) => options.rules.isAgent(id) });
   await importPeople(folder, { attempt, report });
   await importJobs(folder, { attempt, report, rules: options.rules, agent: options.agent ?? 'main' });
 };

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { importPairing } from '../../store/imported-session.ts';
 import type { ImportReport } from '../import-report.ts';
-import type { Attempt } from './import-sessions.ts';
-import { parsed } from './message-of-row.ts';
+import { isRecord, parsed } from '../plain-json.ts';
+import type { Attempt } from '../try-out.ts';
 
 interface Person {
   readonly account: string;
@@ -11,8 +11,6 @@ interface Person {
   readonly userName: string | null;
   readonly approvedAtMs: number;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const filesIn = async (folder: string): Promise<readonly string[]> => {
   try {
@@ -35,7 +33,7 @@ const approvedIn = async (folder: string, report: ImportReport): Promise<readonl
   for (const name of await filesIn(folder)) {
     const [, account] = /^([\w@-]+)-approved\.json$/.exec(name) ?? [];
     if (account === undefined) continue;
-    const list = parsed(await readFile(join(folder, name), 'utf8'));
+    const list = parsed((await readFile(join(folder, name), 'utf8')).replace(/^\uFEFF/, ''));
     if (!isRecord(list)) {
       report.add({ area: 'people', fate: 'left', what: name, why: 'it is not the list of people that it should be' });
       continue;

@@ -7,40 +7,40 @@ import { importSession } from '../../store/imported-session.ts';
 import type { ImportedMessage, ImportedSession } from '../../store/imported-session.ts';
 import { openOriginalState } from '../../store/original-state.ts';
 import type { OriginalRow, OriginalState } from '../../store/original-state.ts';
-import type { Writing } from '../../store/store.ts';
+import { isThere } from '../copy-folder.ts';
 import type { ImportReport } from '../import-report.ts';
-import { messageOfRow, msIn, numberIn, parsed, textIn } from './message-of-row.ts';
-
-/** Carries a change out, or only sees what would come of it. */
-export type Attempt = <T>(work: (tx: Writing) => Promise<T>) => Promise<T>;
+import { at, isRecord, parsed, wordAt } from '../plain-json.ts';
+import type { Attempt } from '../try-out.ts';
+import { legacyTranscripts, sessionRowOf } from './legacy-transcripts.ts';
+import { messageOfRow, msIn, numberIn, textIn } from './message-of-row.ts';
 
 interface Place {
   readonly sessionKey: string | undefined;
   readonly origin: Readonly<Record<string, unknown>>;
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const textFrom = (record: Readonly<Record<string, unknown>>, key: string): string | undefined => {
   const value = record[key];
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
 };
 
-/** The conversation of each place, from the index file and from the table that took its place. */
-const placesOf = async (folder: string, state: OriginalState): Promise<ReadonlyMap<string, Place>> => {
-  const places = new Map<string, Place>();
-  const add = (key: string, entry: unknown): void => {
-    const id = isRecord(entry) ? textFrom(entry, 'session_id') : undefined;
-    if (id !== undefined && isRecord(entry)) places.set(id, { sessionKey: key, origin: isRecord(entry['origin']) ? entry['origin'] : {} });
-  };
+/** The conversation of each place, from the index file and from the table that took its place, which wins; by session id. */
+const placesOf = async (folder: string, state: OriginalState | undefined): Promise<ReadonlyMap<string, Place>> => {
   const index = await readFile(join(folder, 'sessions', 'sessions.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';
     throw error;
   });
   const written = parsed(index);
-  if (isRecord(written)) for (const [key, entry] of Object.entries(written)) if (!key.startsWith('_')) add(key, entry);
-  for (const row of state.routing()) add(textIn(row, 'session_key') ?? '', parsed(row['entry_json']));
-  return places;
+  const inFile = isRecord(written) ? Object.entries(written).filter(([key]) => !key.startsWith('_')) : [];
+  const inTable = (state?.routing() ?? []).map((row): [string, unknown] => [textIn(row, 'session_key') ?? '', parsed(row['entry_json'])]);
+  const entries = new Map<string, unknown>([...inFile, ...inTable]);
+  return new Map(
+    [...entries].flatMap(([sessionKey, entry]) => {
+      const id = wordAt(entry, 'session_id');
+      const origin = at(entry, 'origin');
+      return id === undefined ? [] : [[id, { sessionKey, origin: isRecord(origin) ? origin : {} }] as const];
+    }),
+  );
 };
 
 const terminals = new Set(['cli', 'tui', 'local', 'acp', 'desktop']);
@@ -64,38 +64,56 @@ const usageOf = (row: OriginalRow): Usage => {
   };
 };
 
-const targetOf = (row: OriginalRow, origin: Place['origin'], chatType: ChatType): Target | undefined => {
-  const chatId = textIn(row, 'chat_id') ?? textFrom(origin, 'chat_id');
+/** Where the conversation is now, which need not be where it began. */
+const sourceOf = (row: OriginalRow, place: Place): string => textFrom(place.origin, 'platform') ?? textIn(row, 'source') ?? 'local';
+
+const targetOf = (row: OriginalRow, place: Place, chatType: ChatType): Target | undefined => {
+  const { origin } = place;
+  const chatId = textFrom(origin, 'chat_id') ?? textIn(row, 'chat_id');
   if (chatId === undefined) return undefined;
-  const threadId = textIn(row, 'thread_id') ?? textFrom(origin, 'thread_id');
+  const threadId = textFrom(origin, 'thread_id') ?? textIn(row, 'thread_id');
   const scopeId = textFrom(origin, 'scope_id') ?? textFrom(origin, 'guild_id');
-  return { account: accountOf(textIn(row, 'source') ?? ''), chatId, chatType, ...(threadId !== undefined && { threadId }), ...(scopeId !== undefined && { scopeId }) };
+  return { account: accountOf(sourceOf(row, place)), chatId, chatType, ...(threadId !== undefined && { threadId }), ...(scopeId !== undefined && { scopeId }) };
 };
 
+/** Ends that nobody wanted: the process went away, and the original goes on with the conversation. */
+const accidents = new Set(['agent_close', 'ws_orphan_reap', 'superseded_by_resume', 'startup_orphan_reap', 'tui_shutdown', 'ws_disconnect', 'idle_timeout', 'lru_evict']);
+
+const endOf = (row: OriginalRow): number | undefined => (accidents.has(textIn(row, 'end_reason') ?? '') ? undefined : msIn(row, 'ended_at'));
+
 /** Keys have the same form here; only a terminal is called otherwise, and its places are not kept. */
-const bindingOf = (row: OriginalRow, place: Place, at: { readonly chatType: ChatType; readonly agent: string }): ImportedSession['binding'] => {
-  const key = keyOfAgent(textIn(row, 'session_key') ?? place.sessionKey ?? '', at.agent);
+const bindingOf = (row: OriginalRow, place: Place, { chatType, key }: { readonly chatType: ChatType; readonly key: string | undefined }): ImportedSession['binding'] => {
   const known = key === undefined ? undefined : parseSessionKey(key);
-  const target = targetOf(row, place.origin, at.chatType);
-  if (key === undefined || known === undefined || target === undefined || row['ended_at'] !== null || known.account !== target.account) return undefined;
+  const target = targetOf(row, place, chatType);
+  if (key === undefined || known === undefined || target === undefined || endOf(row) !== undefined || known.account !== target.account) return undefined;
   return { sessionKey: key, target };
 };
 
-const sessionOfRow = (row: OriginalRow, place: Place, wanted: string | undefined): ImportedSession => {
-  const source = textIn(row, 'source') ?? 'local';
-  const origin = { ...place.origin, ...(isRecord(parsed(row['origin_json'])) ? (parsed(row['origin_json']) as Place['origin']) : {}) };
-  const key = textIn(row, 'session_key') ?? place.sessionKey;
-  const known = key === undefined ? undefined : parseSessionKey(key);
+interface Found {
+  readonly session: ImportedSession;
+  /** Of the place where it was. */
+  readonly key: string | undefined;
+  /** The original says that its place goes on with it. */
+  readonly isIndexed: boolean;
+}
+
+const foundIn = (row: OriginalRow, place: Place, wanted: string | undefined): Found => {
+  const own = parsed(row['origin_json']);
+  const origin: Place['origin'] = { ...(isRecord(own) ? own : {}), ...place.origin };
+  const source = sourceOf(row, place);
+  const written = place.sessionKey ?? textIn(row, 'session_key');
+  const known = written === undefined ? undefined : parseSessionKey(written);
   const chatType = known?.chatType ?? chatTypes[textIn(row, 'chat_type') ?? textFrom(origin, 'chat_type') ?? 'dm'] ?? 'group';
   const agent = wanted ?? textIn(row, 'agent_id') ?? known?.agent ?? 'main';
   const createdAtMs = msIn(row, 'started_at') ?? 0;
-  const endedAtMs = msIn(row, 'ended_at');
-  return {
+  const endedAtMs = endOf(row);
+  const key = keyOfAgent(written ?? '', agent);
+  const session: ImportedSession = {
     id: textIn(row, 'id') ?? '',
     agent,
     account: accountOf(source),
     chatType,
-    userId: terminals.has(source) ? 'owner' : (textIn(row, 'user_id') ?? textFrom(origin, 'user_id')),
+    userId: terminals.has(source) ? 'owner' : (textFrom(place.origin, 'user_id') ?? textIn(row, 'user_id') ?? textFrom(origin, 'user_id')),
     title: textIn(row, 'title')?.slice(0, 100).toWellFormed(),
     model: textIn(row, 'model'),
     parentId: textIn(row, 'parent_session_id'),
@@ -103,19 +121,44 @@ const sessionOfRow = (row: OriginalRow, place: Place, wanted: string | undefined
     endedAtMs,
     endReason: endedAtMs === undefined ? undefined : (endReasons[textIn(row, 'end_reason') ?? ''] ?? 'imported'),
     usage: usageOf(row),
-    binding: bindingOf(row, { ...place, origin }, { chatType, agent }),
+    binding: bindingOf(row, { ...place, origin: { ...origin, platform: source } }, { chatType, key }),
   };
+  return { session, key, isIndexed: place.sessionKey !== undefined };
 };
 
-/** Of several open conversations of a place the newest is the one that goes on. */
-const onlyNewestBound = (sessions: readonly ImportedSession[]): readonly ImportedSession[] => {
-  const newest = new Map(sessions.flatMap(({ id, binding }) => (binding === undefined ? [] : [[binding.sessionKey, id] as const])));
-  return sessions.map((session) => (session.binding !== undefined && newest.get(session.binding.sessionKey) !== session.id ? { ...session, binding: undefined } : session));
+/** A place goes on with the conversation that the original names for it, or else with its newest, unless that was ended on purpose. */
+const boundOnce = (found: readonly Found[]): readonly ImportedSession[] => {
+  const isNamed = (each: Found | undefined): boolean => each?.isIndexed === true && each.session.binding !== undefined;
+  const chosen = new Map<string, Found>();
+  for (const each of found) if (each.key !== undefined && (isNamed(each) || !isNamed(chosen.get(each.key)))) chosen.set(each.key, each);
+  return found.map(({ session, key }) => (session.binding === undefined || (key !== undefined && chosen.get(key)?.session.id === session.id) ? session : { ...session, binding: undefined }));
 };
 
-function* messagesOf(state: OriginalState, session: ImportedSession, skipped: { count: number }): Generator<ImportedMessage> {
+/** Work that an agent gave to a helper: no person took part in it. */
+const isOfHelper = (row: OriginalRow): boolean => {
+  const source = textIn(row, 'source');
+  const parent = textIn(row, 'parent_session_id');
+  return source === 'subagent' || source === 'tool' || (parent !== undefined && wordAt(parsed(row['model_config']), '_delegate_from') === parent);
+};
+
+interface Sources {
+  readonly state: OriginalState | undefined;
+  readonly files: ReadonlyMap<string, readonly OriginalRow[]>;
+}
+
+/** From the database; from a file where the database has nothing. */
+function* rowsOf({ state, files }: Sources, id: string): Generator<OriginalRow> {
+  let isEmpty = true;
+  for (const row of state?.messages(id) ?? []) {
+    isEmpty = false;
+    yield row;
+  }
+  if (isEmpty) yield* files.get(id) ?? [];
+}
+
+function* messagesOf(sources: Sources, session: ImportedSession, skipped: { count: number }): Generator<ImportedMessage> {
   skipped.count = 0;
-  for (const row of state.messages(session.id)) {
+  for (const row of rowsOf(sources, session.id)) {
     const message = messageOfRow(row, session.createdAtMs);
     if (message === undefined) skipped.count += 1;
     else yield message;
@@ -128,12 +171,21 @@ interface Tally {
   bound: number;
   known: number;
   skipped: number;
+  /** Taken conversations of agents that there are not. */
+  readonly waiting: Map<string, number>;
 }
 
-const importOne = async (state: OriginalState, session: ImportedSession, to: { readonly attempt: Attempt; readonly report: ImportReport; readonly tally: Tally }): Promise<void> => {
+interface SessionsOptions {
+  readonly attempt: Attempt;
+  readonly report: ImportReport;
+  readonly agent?: string | undefined;
+  isAgent(id: string): boolean;
+}
+
+const importOne = async (sources: Sources, session: ImportedSession, to: SessionsOptions & { readonly tally: Tally }): Promise<void> => {
   const { attempt, report, tally } = to;
   const skipped = { count: 0 };
-  const done = await attempt((tx) => importSession(tx, session, messagesOf(state, session, skipped)));
+  const done = await attempt((tx) => importSession(tx, session, messagesOf(sources, session, skipped)));
   if (done === undefined) {
     tally.known += 1;
     return;
@@ -142,20 +194,28 @@ const importOne = async (state: OriginalState, session: ImportedSession, to: { r
   tally.messages += done.messages;
   tally.bound += done.bound ? 1 : 0;
   tally.skipped += skipped.count;
+  if (!to.isAgent(session.agent)) tally.waiting.set(session.agent, (tally.waiting.get(session.agent) ?? 0) + 1);
   if (done.renamedTo !== undefined) report.add({ area: 'sessions', fate: 'changed', what: `${session.id} is called ${JSON.stringify(done.renamedTo)}`, why: `another conversation here has the title ${JSON.stringify(session.title)}` });
 };
 
-/** Takes conversations over from the original's `state.db`; those that are here already stay as they are. */
-export const importSessions = async (folder: string, options: { readonly attempt: Attempt; readonly report: ImportReport; readonly agent?: string | undefined }): Promise<void> => {
-  const { attempt, report } = options;
-  await using state = await openOriginalState(join(folder, 'state.db'));
+/** Takes conversations over from the original's `state.db` and from files of before; those that are here already stay as they are. */
+export const importSessions = async (folder: string, options: SessionsOptions): Promise<void> => {
+  const { report } = options;
+  const path = join(folder, 'state.db');
+  await using state = (await isThere(path)) ? await openOriginalState(path) : undefined;
+  const files = await legacyTranscripts(folder);
   const places = await placesOf(folder, state);
   const nowhere: Place = { sessionKey: undefined, origin: {} };
-  const rows = state.sessions();
-  const sessions = onlyNewestBound(rows.map((row) => sessionOfRow(row, places.get(textIn(row, 'id') ?? '') ?? nowhere, options.agent)));
-  const tally: Tally = { sessions: 0, messages: 0, bound: 0, known: 0, skipped: 0 };
-  for (const session of sessions) await importOne(state, session, { attempt, report, tally });
+  const stored = state?.sessions() ?? [];
+  const known = new Set(stored.map(({ id }) => id));
+  const inFiles = [...files].filter(([id, lines]) => !known.has(id) && lines.some(({ role }) => role === 'user' || role === 'assistant')).map(([id, lines]) => sessionRowOf(id, lines, textFrom(places.get(id)?.origin ?? {}, 'platform') ?? 'cli'));
+  const [helpers, rows] = [stored.filter(isOfHelper), [...inFiles, ...stored.filter((row) => !isOfHelper(row))]];
+  const sessions = boundOnce(rows.map((row) => foundIn(row, places.get(textIn(row, 'id') ?? '') ?? nowhere, options.agent)));
+  const tally: Tally = { sessions: 0, messages: 0, bound: 0, known: 0, skipped: 0, waiting: new Map() };
+  for (const session of sessions) await importOne({ state, files }, session, { ...options, tally });
   if (tally.sessions > 0) report.add({ area: 'sessions', fate: 'taken', what: `conversations: ${tally.sessions}, with messages: ${tally.messages}; going on where they were: ${tally.bound}` });
   if (tally.known > 0) report.add({ area: 'sessions', fate: 'known', what: `conversations: ${tally.known}` });
+  for (const [agent, count] of tally.waiting) report.add({ area: 'sessions', fate: 'changed', what: `conversations of the agent ${agent}: ${count}`, why: `there is no such agent here; with hermes agent add ${agent} they go on` });
+  if (helpers.length > 0) report.add({ area: 'sessions', fate: 'left', what: `runs of helpers: ${helpers.length}`, why: 'nobody took part in them' });
   if (tally.skipped > 0) report.add({ area: 'sessions', fate: 'left', what: `rows that are no messages: ${tally.skipped}`, why: 'system prompts and notes of the original are made anew here' });
 };

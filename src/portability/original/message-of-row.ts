@@ -1,19 +1,7 @@
 import type { ToolCall, TranscriptMessage } from '../../core/transcript.ts';
 import type { ImportedMessage } from '../../store/imported-session.ts';
 import type { OriginalRow } from '../../store/original-state.ts';
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** JSON, or undefined for anything else. */
-export const parsed = (text: unknown): unknown => {
-  if (typeof text !== 'string') return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-};
+import { isRecord, parsed } from '../plain-json.ts';
 
 export const textIn = (row: OriginalRow, column: string): string | undefined => {
   const value = row[column];
@@ -24,8 +12,14 @@ export const textIn = (row: OriginalRow, column: string): string | undefined => 
 
 export const numberIn = (row: OriginalRow, column: string): number => (typeof row[column] === 'number' && Number.isFinite(row[column]) ? row[column] : 0);
 
+/** Far in the future: what a damaged page gives as a time is later still. */
+const lastSecond = 1e11;
+
 /** The original counts seconds, with fractions. */
-export const msIn = (row: OriginalRow, column: string): number | undefined => (numberIn(row, column) > 0 ? Math.round(numberIn(row, column) * 1000) : undefined);
+export const msIn = (row: OriginalRow, column: string): number | undefined => {
+  const seconds = numberIn(row, column);
+  return seconds > 0 && seconds < lastSecond ? Math.round(seconds * 1000) : undefined;
+};
 
 const toolCall = (value: unknown): ToolCall | undefined => {
   if (!isRecord(value)) return undefined;
@@ -36,15 +30,30 @@ const toolCall = (value: unknown): ToolCall | undefined => {
 };
 
 const toolCalls = (text: string | undefined): readonly ToolCall[] => {
-  const list = parsed(text);
+  const once = parsed(text);
+  // Some versions have written it as JSON twice.
+  const list = typeof once === 'string' ? parsed(once) : once;
   return Array.isArray(list) ? list.map(toolCall).filter((call) => call !== undefined) : [];
 };
 
-/** Content of several parts is JSON: its texts, and a word for everything that is none. */
+/** One of these stands before content that is no plain text. */
+const marks = ['\0json:', '\u0001json:'] as const;
+
+const wordsIn = (part: unknown): string => {
+  if (!isRecord(part)) return String(part);
+  if (typeof part['text'] === 'string') return part['text'];
+  return typeof part['type'] === 'string' ? `[${part['type']}]` : JSON.stringify(part);
+};
+
+const isParts = (list: unknown): list is readonly unknown[] => Array.isArray(list) && list.every((part) => isRecord(part) && typeof part['type'] === 'string');
+
+/** Content of several parts is JSON behind a mark, or without one in old versions: its texts, and a word for everything that is none. */
 const contentOf = (text: string): string => {
-  const list = text.startsWith('[{') ? parsed(text) : undefined;
-  if (!Array.isArray(list) || !list.every((part) => isRecord(part) && typeof part['type'] === 'string')) return text;
-  return list.map((part: Readonly<Record<string, unknown>>) => (typeof part['text'] === 'string' ? part['text'] : `[${String(part['type'])}]`)).join('\n');
+  const mark = marks.find((each) => text.startsWith(each));
+  const isMarked = mark !== undefined;
+  const value = isMarked || text.startsWith('[{') ? parsed(text.slice(mark?.length ?? 0)) : undefined;
+  if (isParts(value) || (isMarked && Array.isArray(value))) return value.map(wordsIn).join('\n');
+  return isMarked && value !== undefined ? wordsIn(value) : text;
 };
 
 const roles = new Set<string>(['user', 'assistant', 'tool'] satisfies TranscriptMessage['role'][]);
