@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startEmailSimulator } from '../src/platforms/email/simulator.ts';
-import type { EmailSimulator } from '../src/platforms/email/simulator.ts';
+import type { EmailSimulator, EmailSimulatorOptions } from '../src/platforms/email/simulator.ts';
+import { traceMessage } from '../src/store/trace.ts';
 import { heldAnswer, inboxRows, outboxRows, peek } from './support/scenes.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
@@ -16,8 +17,8 @@ interface Post extends AsyncDisposable {
 }
 
 /** A gateway's world with a mailbox in it. */
-const newPost = async (account: Readonly<Record<string, unknown>> = {}, more: Readonly<Record<string, unknown>> = {}): Promise<Post> => {
-  const provider = await startEmailSimulator();
+const newPost = async (account: Readonly<Record<string, unknown>> = {}, more: Readonly<Record<string, unknown>> = {}, kind: EmailSimulatorOptions = {}): Promise<Post> => {
+  const provider = await startEmailSimulator(kind);
   const world = await newWorld({ platforms: { email: { ...provider.options, allowed_users: ['Alice@Example.org'], ...account } }, ...more });
   return {
     world,
@@ -111,6 +112,18 @@ describe('mail', { concurrency: true }, () => {
     assert.deepEqual(post.shown().toSorted(), ['re: think about it', 're: while it was broken']);
   });
 
+  test('is answered although the token that opened the mailbox was taken back, and no token is in the log', async () => {
+    await using post = await newPost({}, {}, { oauth: true, sentFolder: 'Sent' });
+    await using inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    post.provider.tokens?.revokeAccess();
+    post.provider.drop();
+    await post.write('hello');
+    await until(() => post.shown().length === 1 && post.provider.stored('Sent').length === 1, 'the answer, and its copy');
+    assert.deepEqual(post.shown(), ['re: hello']);
+    for (const secret of post.provider.secrets) assert.ok(!inside.logLines.join('\n').includes(secret), secret);
+  });
+
   test('whose acceptance was not heard of is repeated once, with the same id and a mark', async () => {
     await using post = await newPost();
     await using _inside = await startInside(post.world);
@@ -121,6 +134,23 @@ describe('mail', { concurrency: true }, () => {
     const [first, repeat] = post.provider.visible(alice);
     assert.equal(first?.id, repeat?.id);
     assert.match(repeat?.text ?? '', /♻️/u);
+  });
+
+  test('that comes back is a failed delivery with its reason, and nobody is answered', async () => {
+    await using post = await newPost();
+    await using inside = await startInside(post.world);
+    await until(() => post.provider.isIdling(), 'the mailbox to be watched');
+    await post.write('hello');
+    await until(async () => (await peek(post.world, (store) => outboxRows(store))).some(({ state }) => state === 'sent'), 'the answer to be sent');
+    const id = post.provider.visible(alice)[0]?.id ?? '';
+    post.provider.bounce(id);
+    await until(async () => (await peek(post.world, (store) => outboxRows(store))).some(({ state }) => state === 'failed'), 'the delivery to have failed');
+    const [traced] = await inside.store.read((db) => traceMessage(db, id));
+    assert.equal(traced?.arrival?.event.text, 'hello');
+    assert.match(traced.deliveries[0]?.error ?? '', /came back from alice@example\.org \(5\.1\.1 550 5\.1\.1 no such user\)/);
+    await post.write('still there?');
+    await until(() => post.shown().length === 2, 'the next answer');
+    assert.deepEqual([post.shown(), (await arrivals(post.world)).length], [['re: hello', 're: still there?'], 2]);
   });
 
   test('is answered with whole answers only: nobody is told that the agent is busy', async () => {

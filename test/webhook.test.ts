@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { calls, says, status } from '../src/agent/models/chat-simulator.ts';
-import { program } from '../src/cli/main.ts';
+import { program } from '../src/cli/program.ts';
+import { startGithub } from '../src/platforms/webhook/github-simulator.ts';
 import { signCall } from '../src/platforms/webhook/sign.ts';
+import { traceMessage } from '../src/store/trace.ts';
+import { freePort } from './support/free-port.ts';
 import { lastUserText, newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
@@ -143,14 +144,6 @@ test('trouble is told where the answer was expected, with the name of the webhoo
   assert.match(world.shown()[0] ?? '', /^webhook own\n\n⚠️ The model refused our key/);
 });
 
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
-
 const hermes = async (world: World, ...args: readonly string[]): Promise<string> => {
   let out = '';
   const write = (text: string): void => void (out += text);
@@ -227,4 +220,47 @@ test('a mistake in a route disables the webhooks alone, and says where it is', a
   const status = inside.gateway.status().find(({ account }) => account === 'webhook');
   assert.equal(status?.state, 'disabled');
   assert.match(status?.error ?? '', /config\.yaml:\d+.*routes\.open\.secret/);
+});
+
+test('an answer becomes one comment on GitHub, although the answer of GitHub was lost, and the comment is not answered', async () => {
+  await using github = await startGithub(['octo/app#7']);
+  await using world = await newWorld();
+  await world.configure({ platforms: { webhook: { github: { token: github.token, api_url: github.apiUrl }, routes: { review: { secret, prompt: 'Review {pull_request.title}', deliver: 'github_comment' } } } } });
+  await using inside = await startInside(world);
+  github.fail('lost');
+  const repository = { full_name: 'octo/app' };
+  const answered = await call(inside, 'review', { repository, pull_request: { number: 7, title: 'Faster' } }, 'one');
+  assert.deepEqual([answered.code, answered.status], [202, 'accepted']);
+  await until(async () => (await inside.store.read((db) => db.q.selectFrom('outbox').select('state').execute())).every(({ state }) => state === 'sent') && github.log.some((line) => line.startsWith('GET')), 'the comment to be found again');
+  const [comment, ...more] = github.comments('octo/app#7');
+  assert.deepEqual(more, []);
+  assert.match(comment?.body ?? '', /^re: [\s\S]*Faster/);
+  const echo = await call(inside, 'review', { repository, action: 'created', issue: { number: 7 }, comment: { body: comment?.body } }, 'two');
+  assert.deepEqual([echo.code, echo.status, world.model.requests.length], [200, 'ignored', 1]);
+  const [traced] = await inside.store.read((db) => traceMessage(db, 'one'));
+  assert.deepEqual(traced?.deliveries.map(({ target, state }) => [target.chatId, state]).toSorted(), [['github:octo/app#7', 'sent'], ['review/one', 'sent']]);
+});
+
+test('calls that belong together are answered once, each is traceable, and none waits longer than was said', async () => {
+  await using world = await newCalledWorld({ push: { secret, prompt: 'Commit {n}', coalesce: { key: '{branch}', window_seconds: 3600, max_wait_seconds: 3600 }, deliver: 'telegram:7' } });
+  await using inside = await startInside(world);
+  for (const n of [1, 2, 3]) assert.deepEqual((await call(inside, 'push', { branch: 'main', n }, `c${n}`)).status, 'coalesced');
+  assert.equal((await call(inside, 'push', { branch: 'main', n: 2 }, 'c2')).status, 'duplicate');
+  assert.equal(world.model.requests.length, 0);
+  // The first call has waited as long as it may: the next one is the last that is waited for.
+  await inside.store.write((tx) => tx.q.updateTable('inbox').set({ received_at: 0 }).execute());
+  await call(inside, 'push', { branch: 'main', n: 4 }, 'c4');
+  await until(() => world.shown().length === 1, 'the one answer');
+  assert.match(world.shown()[0] ?? '', /Commit [\s\S]*1[\s\S]*Commit [\s\S]*2[\s\S]*Commit [\s\S]*3[\s\S]*Commit [\s\S]*4/);
+  assert.equal(world.model.requests.length, 1);
+  const turns = new Set<number | undefined>();
+  for (const id of ['c1', 'c2', 'c3', 'c4']) {
+    const [traced] = await inside.store.read((db) => traceMessage(db, id));
+    assert.equal(traced?.arrival?.state, 'done');
+    turns.add(traced.turn?.id);
+    const { routes } = inside.gateway.webhook('webhook') ?? assert.fail('no routes');
+    const { answers } = (await (await routes.request(`/push?delivery=${id}`, { headers: { authorization: `Bearer ${secret}` } })).json()) as { answers: readonly unknown[] };
+    assert.equal(answers.length, 1, id);
+  }
+  assert.equal(turns.size, 1);
 });

@@ -6,7 +6,7 @@ import { ConfigError } from '../core/errors.ts';
 import { resolveTarget } from '../delivery/resolve-target.ts';
 import { systemClock } from '../lib/clock.ts';
 import { newRedactor } from '../lib/redact.ts';
-import { answersTo, callRoute, isNowhere, newSecret, routeName, schemes, shellCall } from '../platforms/webhook/client.ts';
+import { answersTo, callRoute, commentPlace, isNowhere, namedIn, newSecret, routeName, schemes, shellCall } from '../platforms/webhook/client.ts';
 import type { Route, Scheme, TrialAnswer, WebhookOptions } from '../platforms/webhook/client.ts';
 import { configTargets } from './config-targets.ts';
 import { Exit, json, table } from './environment.ts';
@@ -89,11 +89,14 @@ const changesOf = (name: string, flags: AddFlags, secret: string): readonly Chan
 };
 
 /** What keeps answers from their place; calls are not taken before it is mended. */
-const undeliverable = (terminal: Terminal, config: Config, deliver: string | undefined): Promise<readonly string[]> | readonly string[] =>
-  deliver === undefined || isNowhere(deliver) ? [] : withStore(terminal, async (store) => (await store.read((db) => resolveTarget(db, configTargets(config), { text: deliver }))).problems);
+const undeliverable = (terminal: Terminal, config: Config, deliver = 'log'): Promise<readonly string[]> | readonly string[] => {
+  // Which issue a comment belongs to is said by each call.
+  const text = isNowhere(deliver) ? '' : namedIn(deliver).filter((place) => place !== commentPlace).join(', ');
+  return text === '' ? [] : withStore(terminal, async (store) => (await store.read((db) => resolveTarget(db, configTargets(config), { text }))).problems);
+};
 
 const add = async (terminal: Terminal, name: string, flags: AddFlags): Promise<void> => {
-  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor() });
+  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
   const before = draft.load();
   if (before.ok && routesOf(before).some((known) => known.account === flags.account && known.name === name)) throw new ConfigError(`There is a webhook ${name} already. Change it in config.yaml, or remove it first.`);
   const secret = flags.secret ?? newSecret(flags.scheme);
@@ -139,7 +142,7 @@ const list = async (terminal: Terminal, flags: { json?: true }): Promise<void> =
 
 const remove = async (terminal: Terminal, name: string, flags: { account: string; json?: true }): Promise<void> => {
   findRoute(await requireConfig(terminal), flags.account, name);
-  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor() });
+  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
   const refused = draft.set([{ path: pathOf(flags.account, name), value: undefined }]);
   if (refused !== undefined) throw new ConfigError(`The webhook was not removed:\n${refused}`);
   await draft.write(undefined);

@@ -71,6 +71,20 @@ export interface Arrangement {
   readonly verbatim?: true;
 }
 
+/** Something said in a thread before we were called into it. */
+export interface EarlierMessage {
+  /** What to call them. */
+  readonly author: string;
+  readonly text: string;
+  /** Who said it, judged like whoever speaks now; `self` is ourselves. Left out, nobody knows who it was. */
+  readonly sender?: Sender | 'self';
+}
+
+export type Batch =
+  | { readonly id: string; readonly kind: 'album' | 'split' }
+  /** More may follow so long after each of them, and so long after the first at most. */
+  | { readonly id: string; readonly kind: 'calls'; readonly hold: { readonly ms: number; readonly mostMs: number } };
+
 /** What arrived, in our words. Plain JSON: it is stored as it is and read back after a restart. */
 export interface InboundEvent {
   readonly account: AccountName;
@@ -88,12 +102,14 @@ export interface InboundEvent {
   /** The platform waits for an answer to exactly this (a command from its menu), so that it is attached even where answers are not. */
   readonly awaitsAnswer?: true;
   /** What was said in the thread before, oldest first, when we are called into the middle of one. */
-  readonly earlier?: readonly { readonly author: string; readonly text: string }[];
+  readonly earlier?: readonly EarlierMessage[];
+  /** How many messages of people who may not speak here the gateway has taken out of `earlier`; an adapter leaves it out. */
+  readonly earlierHidden?: number;
   /** Meant for us: a direct message, a mention, a reply to us, or a chat where we answer everything. */
   readonly addressed: boolean;
   readonly mentioned: boolean;
-  /** Parts of one thing that the platform delivers as several messages (an album, a text the client has split). */
-  readonly batch?: { readonly id: string; readonly kind: 'album' | 'split' };
+  /** Parts of one thing that the platform delivers as several messages (an album, a text the client has split), or calls that the owner wants to be answered together. */
+  readonly batch?: Batch;
   readonly button?: { readonly data: string };
   /** Files that are in the media folder already. */
   readonly files?: readonly Attachment[];

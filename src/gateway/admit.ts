@@ -26,6 +26,9 @@ import type { SessionChange } from './hooks/session-changes.ts';
 /** Sooner than this, a further message is the same breath and needs no acknowledgement. */
 const sameBreathMs = 3_000;
 
+/** Calls that wait to be answered together are no queue: this many fit into one turn. */
+const mostCalls = 200;
+
 /** A conversation's own setting, else the account's, else the general one. Programs wait for an answer to each of their calls. */
 export const busyModeOf = (deps: Pick<InboxDeps, 'settings' | 'account'>, session: Pick<Session, 'settings' | 'account'>): BusyMode => {
   const known = deps.account(session.account);
@@ -206,10 +209,10 @@ const takeUp = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { seat
 const converse = async (deps: InboxDeps, tx: Writing, arrival: Arrival, seated: Seat): Promise<Outcome> => {
   const { event } = arrival;
   const waiting = await countWaiting(tx, seated.lane);
-  const limit = deps.settings().agent.queue_limit;
-  if (waiting >= limit) return refuse(tx, arrival, { ...seated, waiting });
+  const { queue_limit: limit } = deps.settings().agent;
+  if (waiting >= (event.batch?.kind === 'calls' ? Math.max(limit, mostCalls) : limit)) return refuse(tx, arrival, { ...seated, waiting });
   // First of all, for it takes the lane's lock: a turn that begins beside us either sees the message or is seen by it.
-  const { running } = await enqueueLane(tx, { lane: seated.lane, kind: 'turn', ...(event.batch !== undefined && { delayMs: holdMs[event.batch.kind] }) });
+  const { running } = await enqueueLane(tx, { lane: seated.lane, kind: 'turn', delayMs: await holdMs(tx, seated.lane, event) });
   const id = await insertInboxItem(tx, { event, class: 'chat', decisions: seated.decisions, place: { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey } });
   if (id === undefined) throw new Duplicate();
   if (running) await whileRunning(deps, tx, arrival, { lane: seated.lane, sessionId: seated.sessionId, inboxId: id });

@@ -12,6 +12,7 @@ import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
 import { findArranged, withSkills } from './find-arranged.ts';
+import { hideEarlier } from './hide-earlier.ts';
 import { placeOfEvent } from './hooks/contexts.ts';
 import { mayOvertake, screenArrival, tellReaction } from './hooks/screen-arrival.ts';
 import type { Screened } from './hooks/screen-arrival.ts';
@@ -42,7 +43,9 @@ export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promi
   tellReaction(deps, arrival);
   const reason = irrelevance(event);
   if (reason !== undefined) return report(deps, event, { accepted: 'skipped', reason });
-  return screened(deps, arrival);
+  // A mention now says nothing about what a bot has said before.
+  const shown = await hideEarlier(event, known.common, async (sender) => (await judge(deps, { ...event, sender, mentioned: false }, known)).allowed);
+  return screened(deps, { ...arrival, event: shown.event, verdict: { ...verdict, decisions: [...verdict.decisions, ...shown.decisions] } });
 };
 
 /** Hooks come behind the authorization and before everything else. However long they think, events of a chat keep their order. */

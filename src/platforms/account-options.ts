@@ -43,6 +43,7 @@ const homeChannel = z
  */
 export const accountOptions = z.object({
   enabled: z.boolean().describe('Whether the account runs; `false` also wins over credentials in the environment').default(true),
+  required: z.boolean().describe('Whether `/ready` says no while the account is away; `false` for one that the gateway can do without').default(true),
   allowed_users: idList(openUp)
     .meta({ env: '<PLATFORM>_ALLOWED_USERS', aliases: ['allow_from'] })
     .describe('Ids of the people who may talk to the agent')
@@ -57,6 +58,11 @@ export const accountOptions = z.object({
     .meta({ env: '<PLATFORM>_ALLOW_BOTS' })
     .describe('Which other bots are heard')
     .default('none'),
+  thread_context: z
+    .enum(['allowed', 'everyone'])
+    .meta({ env: '<PLATFORM>_THREAD_CONTEXT' })
+    .describe('Whose earlier words the agent is told when it is called into a thread: of people who may talk to it, or of everybody there')
+    .default('allowed'),
   group_allowed_chats: idList(nameEach).meta({ env: '<PLATFORM>_GROUP_ALLOWED_CHATS' }).describe('Ids of groups in which every member may talk to the agent').default([]),
   group_allowed_users: idList(openUp)
     .meta({ env: '<PLATFORM>_GROUP_ALLOWED_USERS', aliases: ['group_allow_from'] })

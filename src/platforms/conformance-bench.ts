@@ -28,6 +28,10 @@ export interface BenchInbox extends Inbox {
   readonly events: readonly InboundEvent[];
   /** Every event that was handed over, also repeats and those that could not be stored. */
   readonly offered: readonly InboundEvent[];
+  /** Messages of ours that came back. */
+  readonly returnedMessages: readonly { readonly messageId: string; readonly reason: string }[];
+  /** How often the adapter has said that it receives. */
+  signsOfLife(): number;
   /** Runs before an event is stored; rejecting means that it could not be. */
   before(event: InboundEvent): Promise<void>;
 }
@@ -68,10 +72,13 @@ export const newInbox = (): BenchInbox => {
   const events: InboundEvent[] = [];
   const offered: InboundEvent[] = [];
   const cursors = new Map<string, string>();
+  const returned: { messageId: string; reason: string }[] = [];
   const seen = new Set<string>();
+  let signs = 0;
   return {
     events,
     offered,
+    returnedMessages: returned,
     before: async () => undefined,
     async accept(event) {
       offered.push(event);
@@ -82,7 +89,9 @@ export const newInbox = (): BenchInbox => {
       events.push(event);
       return 'stored';
     },
-    alive: () => undefined,
+    returned: async (messageId, reason) => returned.push({ messageId, reason }) > 0,
+    signsOfLife: () => signs,
+    alive: () => void (signs += 1),
     cursor: { read: async (name) => cursors.get(name), write: async (name, value) => void cursors.set(name, value) },
   };
 };

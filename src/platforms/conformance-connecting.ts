@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { PlatformError } from '../core/errors.ts';
-import { eventWith, failure, never, notOffered, within } from './conformance-bench.ts';
+import { eventWith, eventually, failure, never, notOffered, within } from './conformance-bench.ts';
 import type { Clause } from './conformance-bench.ts';
 
 /** Finds what was declared about an option, below `.optional()` and `.default()`. */
@@ -45,6 +45,13 @@ export const connecting: Readonly<Record<string, Clause>> = {
   'receiving ends within a second when it is told to': async ({ running }) => {
     await within(1000, running.stop(), 'ending');
     assert.equal(await running.ended, undefined);
+  },
+
+  'a new connection shows at once that it receives, also while nobody says anything': async ({ running, run }) => {
+    await eventually(() => running.inbox.signsOfLife() > 0, 'the first connection showed a sign of life');
+    await running.stop();
+    const { inbox } = await run();
+    await eventually(() => inbox.signsOfLife() > 0, 'the next connection showed a sign of life');
   },
 
   'a lost connection ends receiving with an error, and the next one goes on': async ({ simulator, running, run, say }) => {

@@ -151,6 +151,19 @@ export const messages: Readonly<Record<string, Clause>> = {
     assert.deepEqual(await Promise.all(asked), ['about the first question', 'about the second question']);
   },
 
+  'a message that comes back is reported, and starts nothing': async ({ adapter, simulator, running, say, message }) => {
+    if (simulator.bounce === undefined) return notOffered('what it has taken does not come back');
+    const { messageIds } = await adapter.send(message('to somebody who is not there'), never);
+    simulator.bounce(messageIds[0] ?? '');
+    const returned = await eventually(() => running.inbox.returnedMessages[0], 'it was reported');
+    assert.equal(returned.messageId, messageIds[0]);
+    assert.ok(returned.reason.length > 10, returned.reason);
+    await say({ text: 'from a person' });
+    await eventWith(running.inbox, 'from a person');
+    assert.equal(running.inbox.offered.length, 1);
+    return undefined;
+  },
+
   'a person may answer one of our messages': async ({ adapter, running, say, message }) => {
     const { messageIds } = await adapter.send(message('ours'), never);
     await say({ text: 'about that', ...(messageIds[0] !== undefined && { replyTo: messageIds[0] }) });

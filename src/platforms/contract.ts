@@ -19,6 +19,8 @@ export type Accepted =
 export interface Inbox {
   /** Resolves once the event is durable (or was dropped on purpose). Rejects when it could not be stored: do not acknowledge. */
   accept(event: InboundEvent): Promise<Accepted>;
+  /** A message of ours that the platform had taken did not reach whom it was for. Answers whether it is one that we know; nobody is written to. */
+  returned(messageId: string, reason: string): Promise<boolean>;
   /** Evidence that the connection carries traffic although no event came: an empty poll answer, a heartbeat. */
   alive(): void;
   /** A position in the platform's stream, kept for this account's identity. */

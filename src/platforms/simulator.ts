@@ -69,6 +69,8 @@ export interface PlatformSimulator extends AsyncDisposable {
   say(message: SimulatedMessage): Promise<string>;
   /** Someone pretends to be the sender, where the platform lets that happen; answers the native id. */
   forge?(message: SimulatedMessage): Promise<string>;
+  /** The platform tells that a message of ours did not reach whom it was for, after it had taken it, where platforms do that. */
+  bounce?(messageId: string): void;
   /** The platform delivers an event again under the same id. */
   redeliver(nativeId: string): Promise<void>;
   /** An event of a kind that does not exist yet. */

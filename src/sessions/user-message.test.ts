@@ -62,6 +62,11 @@ test('a split text is kept whole, also when its pieces are the same', () => {
   assert.equal(said([{ text: 'same', batch: split }, { text: 'same', batch: split }]), 'same\nsame');
 });
 
+test('calls that belong together are one message, however far apart they came', () => {
+  const batch = { id: 'b', kind: 'calls', hold: { ms: 1, mostMs: 1 } } as const;
+  assert.deepEqual(grouped({ text: 'a', batch, sentAtMs: 0 }, { text: 'b', batch, sentAtMs: 60_000 }, { text: 'c', batch: { ...batch, id: 'c' }, sentAtMs: 60_000 }), ['a+b', 'c']);
+});
+
 test('an album says once what all its parts reply to, then its notes', () => {
   const replyTo = { messageId: '1', text: 'what?', isOwn: true };
   const text = said([{ text: '', batch: album, replyTo }, { text: '', batch: album, replyTo }], false, { attachments: [], notes: ['[A photo was lost.]'] });
@@ -78,6 +83,11 @@ test('what was said in a thread before goes before the question, the newest of i
   assert.equal(said([{ text: 'why?', earlier: [{ author: 'Ada', text: 'red' }, { author: 'Bob\n[x]', text: 'since\nwhen?' }] }]), '[Said in this thread before:\nAda: "red"\nBob x: "since\\nwhen?"]\nwhy?');
   const long = said([{ text: 'why?', earlier: Array.from({ length: 60 }, (_, i) => ({ author: `P${i}`, text: 'x'.repeat(900) })) }]);
   assert.ok(long.length < 6200 && long.includes('P59: ') && !long.includes('P0: '));
+});
+
+test('messages of a thread that were taken out are counted', () => {
+  assert.equal(said([{ text: 'why?', earlier: [{ author: 'Ada', text: 'red' }], earlierHidden: 3 }]), '[Said in this thread before:\nAda: "red"\n(3 messages of people who may not speak here are not shown.)]\nwhy?');
+  assert.equal(said([{ text: 'why?', earlier: [], earlierHidden: 1 }]), '[Said in this thread before:\n(1 message of somebody who may not speak here is not shown.)]\nwhy?');
 });
 
 test('an edit and a location are said to be so', () => {

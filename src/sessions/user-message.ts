@@ -3,7 +3,7 @@ import type { InboundEvent, Target } from '../core/message.ts';
 import type { Attachment, TranscriptMessage } from '../core/transcript.ts';
 import type { InboxItem } from '../store/inbox.ts';
 
-/** Items that are one message to the person who sent them: an album, or a text that the client has split. */
+/** Items that are one message: an album, a text that the client has split, calls that belong together. */
 export type ItemGroup = readonly [InboxItem, ...InboxItem[]];
 
 /** Pieces of a split text are sent at once; platforms count whole seconds. */
@@ -15,7 +15,7 @@ export const isAnsweredAt = (target: Target, event: InboundEvent): boolean =>
 
 const continues = (last: InboundEvent, next: InboundEvent): boolean => {
   if (last.batch === undefined || last.sender.id !== next.sender.id || !isAnsweredAt(replyTarget(last), next)) return false;
-  if (last.batch.kind === 'album') return next.batch?.id === last.batch.id;
+  if (last.batch.kind !== 'split') return next.batch?.id === last.batch.id;
   // The last piece of a split text is short and does not know that it is one.
   const isPiece = next.batch === undefined ? next.kind === 'message' && next.media.length === 0 : next.batch.id === last.batch.id;
   return isPiece && next.sentAtMs - last.sentAtMs <= splitWithinMs;
@@ -55,8 +55,10 @@ const notesOf = (event: InboundEvent): string[] => {
     const author = event.replyTo.isOwn ? 'your earlier message' : `a message by ${oneLine(event.replyTo.authorName ?? 'somebody')}`;
     notes.push(`[In reply to ${author}: ${JSON.stringify(shorten(quoted))}]`);
   }
-  const earlier = event.earlier ?? [];
-  if (earlier.length > 0) notes.push(`[Said in this thread before:\n${newestFitting(earlier.map(({ author, text }) => `${oneLine(author)}: ${JSON.stringify(shorten(text))}`)).join('\n')}]`);
+  const earlier = newestFitting((event.earlier ?? []).map(({ author, text }) => `${oneLine(author)}: ${JSON.stringify(shorten(text))}`));
+  const hidden = event.earlierHidden ?? 0;
+  const unshown = hidden === 0 ? [] : [`(${hidden === 1 ? '1 message of somebody who may not speak here is' : `${hidden} messages of people who may not speak here are`} not shown.)`];
+  if (earlier.length + unshown.length > 0) notes.push(`[Said in this thread before:\n${[...earlier, ...unshown].join('\n')}]`);
   if (event.location !== undefined) {
     const title = event.location.title === undefined ? '' : ` ${JSON.stringify(oneLine(event.location.title))}`;
     notes.push(`[Location${title}: ${event.location.latitude}, ${event.location.longitude}]`);

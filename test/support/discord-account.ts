@@ -40,6 +40,7 @@ export const testInbox = (): TestInbox => {
       inbox.events.push(event);
       return inbox.verdict;
     },
+    returned: async () => false,
     alive: () => void (alive += 1),
     aliveCount: () => alive,
     cursor: { read: async (name) => cursors.get(name), write: async (name, value) => void cursors.set(name, value) },

@@ -37,6 +37,7 @@ export const testInbox = (): TestInbox => {
       for (const waiter of waiting.filter(({ count }) => events.length >= count)) waiter.resolve();
       return 'stored';
     },
+    returned: async () => false,
     alive: () => void (alive += 1),
     aliveCount: () => alive,
     cursor: { read: async (name) => cursors.get(name), write: async (name, value) => void cursors.set(name, value) },

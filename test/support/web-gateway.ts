@@ -93,6 +93,7 @@ export const startWebGateway = async (options: { readonly folder: string; readon
       work.add(done);
       return 'stored';
     },
+    returned: async () => false,
     alive: () => undefined,
     cursor: { read: async () => undefined, write: async () => undefined },
   };

@@ -137,7 +137,7 @@ export const startOutside = async (world: World, env: Readonly<Record<string, st
   const exited = once(child, 'exit');
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   child.stderr.on('data', (data: Buffer) => (output += data.toString()));
-  await until(() => output.includes('"gateway.started"') || child.exitCode !== null, 'the gateway to start', 20_000);
+  await until(() => output.includes('"gateway.started"') || child.exitCode !== null, 'the gateway to start', 60_000);
   if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}:\n${output}`);
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);

@@ -54,7 +54,7 @@ export const open = async ({ account, options, log, data }: AdapterContext<Disco
       await Promise.all([forgetProgress(data, clock.now()), interactions.forgetOld(), threadsBelow.forgetOld()]);
       const catching = { api, clock, log, catchUpHours: options.catch_up_hours };
       const receiving = { api, inbox, reading: { account, identity, options }, places, directChats, interactions, threadsBelow, catching, log, clock };
-      await receive(receiving, { token: options.token, quietMs: options.probe_seconds * 1000 }, signal);
+      await receive(receiving, { token: options.token, quietMs: options.probe_seconds * 1000, shards: options.shards }, signal);
     },
     send: newSend({ api, options, data, clock, places, interactions, threadsBelow, posts }),
     repeatsAreSafe: true,

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Call, DiscordApi } from './api.ts';
 import { patiently } from './patiently.ts';
-import { isNewer, list, readMember, record, snowflake, snowflakeAt, snowflakeTimeMs } from './wire.ts';
+import { isNewer, list, readMember, record, snowflake, snowflakeAt, snowflakeTimeMs, text } from './wire.ts';
 import type { Json } from './wire.ts';
 
 export interface CatchingUp {
@@ -44,33 +44,57 @@ export const rolesOf = async (catching: CatchingUp, ids: { readonly guild: strin
   }
 };
 
+const messagesOf = (page: readonly unknown[]): readonly { readonly raw: Json; readonly id: string }[] =>
+  page
+    .flatMap((item) => {
+      const raw = record(item);
+      const id = snowflake(raw?.['id']);
+      return raw === undefined || id === undefined ? [] : [{ raw, id }];
+    })
+    .toSorted((a, b) => (isNewer(a.id, b.id) ? 1 : -1));
+
+interface Channel {
+  readonly id: string;
+  readonly guildId?: string | undefined;
+  readonly after: string;
+}
+
+const asTold = ({ guildId }: Channel, raw: Json): Json => ({ ...raw, ...(guildId !== undefined && { guild_id: guildId }) });
+
+const unlessUnreadable = async ({ log }: CatchingUp, channel: Channel, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    log.info({ channel: channel.id, reason: error.message }, 'discord.catch_up.unreadable');
+  }
+};
+
+const mostEditable = 50;
+
+/** Hands on those of the last messages before the gap, up to `known`, that were changed during it. */
+export const catchUpEdits = async (catching: CatchingUp, channel: Channel & { readonly known: string }, take: (message: Json) => Promise<void>, signal: AbortSignal): Promise<void> =>
+  unlessUnreadable(catching, channel, async () => {
+    const before = String(BigInt(channel.known) + 1n);
+    const page = list(await ask(catching, { method: 'GET', route: '/channels/{channel}/messages', ids: { channel: channel.id }, query: { before, limit: String(mostEditable) } }, signal));
+    const sinceMs = snowflakeTimeMs(channel.after);
+    for (const { raw } of messagesOf(page)) if (Date.parse(text(raw['edited_timestamp']) ?? '') >= sinceMs) await take(asTold(channel, raw));
+  });
+
 /** Hands on every message of a channel behind `after`, oldest first, as the gateway would have told it. A channel that may not be read is passed over. */
-export const catchUp = async (
-  catching: CatchingUp,
-  channel: { readonly id: string; readonly guildId?: string | undefined; readonly after: string },
-  take: (message: Json) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> => {
+export const catchUp = async (catching: CatchingUp, channel: Channel, take: (message: Json) => Promise<void>, signal: AbortSignal): Promise<void> => {
   let after = channel.after;
   let count = 0;
-  try {
+  await unlessUnreadable(catching, channel, async () => {
     for (;;) {
       const page = list(await ask(catching, { method: 'GET', route: '/channels/{channel}/messages', ids: { channel: channel.id }, query: { after, limit: String(pageSize) } }, signal));
-      const messages = page.flatMap((item) => {
-        const raw = record(item);
-        const id = snowflake(raw?.['id']);
-        return raw === undefined || id === undefined ? [] : [{ raw, id }];
-      });
-      for (const { raw, id } of messages.toSorted((a, b) => (isNewer(a.id, b.id) ? 1 : -1))) {
-        await take({ ...raw, ...(channel.guildId !== undefined && { guild_id: channel.guildId }) });
+      for (const { raw, id } of messagesOf(page)) {
+        await take(asTold(channel, raw));
         after = id;
         count += 1;
       }
       if (page.length < pageSize) break;
     }
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    catching.log.info({ channel: channel.id, reason: error.message }, 'discord.catch_up.unreadable');
-  }
+  });
   if (count > 0) catching.log.info({ channel: channel.id, messages: count }, 'discord.catch_up.done');
 };

@@ -30,6 +30,8 @@ export interface SocketParts {
   readonly token: string;
   /** Undefined begins a new session. */
   readonly session: Session | undefined;
+  /** Which of how many connections this is, where there are several. */
+  readonly shard?: readonly [number, number];
   readonly agent: Agent;
   readonly clock: Clock;
   onDispatch(dispatch: Dispatch): void;
@@ -44,6 +46,8 @@ export interface SocketParts {
 export interface GatewaySocket {
   /** Resolves when aborted; rejects when the connection is lost, as `fail` says or by itself. */
   readonly ended: Promise<void>;
+  /** Resolves when the session has begun or goes on, and also when that will not be. */
+  readonly ready: Promise<void>;
   fail(error: unknown): void;
   /** Asks for a member of a guild; the answer is an event. */
   requestMember(guildId: string, userId: string, nonce: string): void;
@@ -73,16 +77,16 @@ const closings: Readonly<Record<number, Closing>> = {
   4004: { code: 'bad_credential', reason: 'Discord does not accept the token. Reset it below Bot in the developer portal, and set DISCORD_BOT_TOKEN.', losesSession: true },
   4007: { code: 'unavailable', reason: 'the position in the session is not known there', losesSession: true },
   4009: { code: 'unavailable', reason: 'the session has timed out', losesSession: true },
-  4010: { code: 'rejected', reason: 'the shard is not valid', losesSession: true },
-  4011: { code: 'rejected', reason: 'the bot is in too many servers for one connection', losesSession: true },
+  4010: { code: 'unavailable', reason: 'the number of connections is not valid any more; the next try asks for it anew', losesSession: true },
+  4011: { code: 'unavailable', reason: 'the bot is in too many servers for so few connections. Leave platforms.discord.shards out, so that there are as many as Discord recommends, or make it larger.', losesSession: true },
   4012: { code: 'rejected', reason: 'the version of the gateway is not valid', losesSession: true },
   4013: { code: 'bad_credential', reason: `the intents are not valid. ${fix}`, losesSession: true },
   4014: { code: 'bad_credential', reason: `the bot may not read messages. ${fix}`, losesSession: true },
 };
 
-const identity = (token: string, session: Session | undefined): Json => {
+const identity = ({ token, session, shard }: Pick<SocketParts, 'token' | 'session' | 'shard'>): Json => {
   if (session !== undefined) return { op: opcodes.resume, d: { token, session_id: session.id, seq: session.seq } };
-  return { op: opcodes.identify, d: { token, intents, properties: { os: process.platform, browser: 'hermes', device: 'hermes' }, large_threshold: 50 } };
+  return { op: opcodes.identify, d: { token, intents, properties: { os: process.platform, browser: 'hermes', device: 'hermes' }, large_threshold: 50, ...(shard !== undefined && { shard }) } };
 };
 
 const parseFrame = (raw: RawData): Json | undefined => {
@@ -99,6 +103,7 @@ class Connection {
   readonly #socket: WebSocket;
   readonly #over = new AbortController();
   readonly #outcome = Promise.withResolvers<void>();
+  readonly #begun = Promise.withResolvers<void>();
   #isAnswered = true;
   #isPaused = false;
   #isReady = false;
@@ -119,6 +124,10 @@ class Connection {
 
   get ended(): Promise<void> {
     return this.#outcome.promise;
+  }
+
+  get ready(): Promise<void> {
+    return this.#begun.promise;
   }
 
   fail(error: unknown): void {
@@ -143,6 +152,7 @@ class Connection {
   #end(error?: unknown): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
+    this.#begun.resolve();
     this.#socket.close(keepSession);
     const timer = setTimeout(() => this.#socket.terminate(), closeTimeoutMs);
     this.#socket.once('close', () => clearTimeout(timer));
@@ -172,7 +182,7 @@ class Connection {
         return this.#greeted(record(frame['d']));
       case opcodes.acknowledged:
         this.#isAnswered = true;
-        return this.#parts.onAlive();
+        return this.#isReady ? this.#parts.onAlive() : undefined;
       case opcodes.reconnect:
         return this.fail(new PlatformError('unavailable', 'Discord asks us to connect anew'));
       case opcodes.invalidSession:
@@ -187,15 +197,18 @@ class Connection {
     const name = text(frame['t']);
     const seq = integer(frame['s']);
     if (name === undefined || seq === undefined) return;
-    if (name === 'READY' || name === 'RESUMED') this.#isReady = true;
+    if (name === 'READY' || name === 'RESUMED') {
+      this.#isReady = true;
+      this.#parts.onAlive();
+      this.#begun.resolve();
+    }
     this.#parts.onDispatch({ name, seq, data: record(frame['d']) ?? {} });
   }
 
   #greeted(hello: Json | undefined): void {
     if (this.#hasHello) return;
     this.#hasHello = true;
-    this.#parts.onAlive();
-    this.#send(identity(this.#parts.token, this.#parts.session));
+    this.#send(identity(this.#parts));
     void this.#keepBeating(integer(hello?.['heartbeat_interval']) ?? 41_250);
   }
 

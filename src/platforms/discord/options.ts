@@ -34,6 +34,7 @@ export const discordOptions = z.object({
   max_upload_mb: z.int().min(1).max(500).default(10).meta({ description: 'Largest file to send; Discord allows more on boosted servers' }),
   catch_up_hours: z.number().min(0).max(336).default(24).meta({ description: 'How far back messages are fetched that were written while the gateway was away' }),
   probe_seconds: z.number().min(0.1).max(86_400).default(300).meta({ description: 'After this long without an event, ask Discord whether the connection still delivers' }),
+  shards: z.int().min(1).max(1000).optional().meta({ description: 'How many connections to open, instead of as many as Discord recommends' }),
   request_timeout_seconds: z.int().min(1).max(300).default(20).meta({ description: 'How long a call may stay silent' }),
 });
 

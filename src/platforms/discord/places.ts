@@ -27,8 +27,8 @@ export interface Places {
   /** We have spoken in the thread. */
   join(threadId: string): void;
   guildName(guildId: string): string | undefined;
-  /** A server that we are in; undefined when there is none. */
-  anyGuild(signal: AbortSignal): Promise<string | undefined>;
+  /** A server that we are in and that fits; undefined when there is none, or none among the first that Discord names. */
+  anyGuild(signal: AbortSignal, fits: (guildId: string) => boolean): Promise<string | undefined>;
   /** Our own roles in a server. */
   ownRoles(guildId: string, ownId: string, signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
@@ -125,10 +125,11 @@ class KnownPlaces implements Places {
     return this.#guilds.get(guildId)?.name;
   }
 
-  async anyGuild(signal: AbortSignal): Promise<string | undefined> {
-    const known = this.#guilds.keys().next().value;
+  async anyGuild(signal: AbortSignal, fits: (guildId: string) => boolean): Promise<string | undefined> {
+    const known = this.#guilds.keys().find(fits);
     if (known !== undefined) return known;
-    return snowflake(record(list(await this.#api.call({ method: 'GET', route: '/users/@me/guilds', query: { limit: '1' } }, signal))[0])?.['id']);
+    const named = list(await this.#api.call({ method: 'GET', route: '/users/@me/guilds', query: { limit: '200' } }, signal));
+    return named.flatMap((guild) => snowflake(record(guild)?.['id']) ?? []).find(fits);
   }
 
   async ownRoles(guildId: string, ownId: string, signal: AbortSignal): Promise<ReadonlySet<string>> {

@@ -12,8 +12,6 @@ interface Stored {
   readonly after?: string;
 }
 
-const cursorName = 'session';
-
 const saveEveryMs = 1000;
 
 /** A session that cannot be had so many times is given up for a new one. */
@@ -60,6 +58,7 @@ class Place implements Position {
   readonly session: Session | undefined;
   readonly after: string | undefined;
   readonly #cursor: Inbox['cursor'];
+  readonly #name: string;
   readonly #clock: Clock;
   readonly #failure = Promise.withResolvers<never>();
   readonly #open = new Map<number, string | null>();
@@ -74,9 +73,10 @@ class Place implements Position {
   #saved = '';
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(cursor: Inbox['cursor'], clock: Clock, stored: Stored) {
+  constructor(cursor: Inbox['cursor'], clock: Clock, { name, stored }: { readonly name: string; readonly stored: Stored }) {
     const usable = stored.session !== undefined && stored.tries < mostTries ? stored.session : undefined;
     this.#cursor = cursor;
+    this.#name = name;
     this.#clock = clock;
     this.session = usable;
     this.after = stored.after;
@@ -145,7 +145,7 @@ class Place implements Position {
     this.#writing = this.#writing.then(async () => {
       const value = this.#print();
       if (value === this.#saved) return;
-      await this.#cursor.write(cursorName, value);
+      await this.#cursor.write(this.#name, value);
       this.#saved = value;
     });
     return this.#writing;
@@ -158,4 +158,8 @@ class Place implements Position {
   }
 }
 
-export const findPosition = async (cursor: Inbox['cursor'], clock: Clock): Promise<Position> => new Place(cursor, clock, readStored(await cursor.read(cursorName)));
+/** `name` is that of the cursor it is kept in. */
+export const findPosition = async (cursor: Inbox['cursor'], clock: Clock, name: string): Promise<Position> => new Place(cursor, clock, { name, stored: readStored(await cursor.read(name)) });
+
+/** A position without a session, whatever is kept under its name. */
+export const newPosition = (cursor: Inbox['cursor'], clock: Clock, { name, after }: { readonly name: string; readonly after: string | undefined }): Position => new Place(cursor, clock, { name, stored: { tries: 0, ...(after !== undefined && { after }) } });

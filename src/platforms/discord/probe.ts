@@ -4,14 +4,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { DiscordApi } from './api.ts';
 import type { DirectChats } from './direct-chats.ts';
 import type { GatewaySocket } from './gateway-socket.ts';
-import type { Places } from './places.ts';
 import type { Position } from './position.ts';
 import { isNewer, record, snowflake, snowflakeAt } from './wire.ts';
 
 export interface Probing {
   readonly api: DiscordApi;
-  readonly places: Places;
-  readonly directChats: DirectChats;
+  /** A server of which this connection hears; undefined when there is none. */
+  guild(): Promise<string | undefined>;
+  readonly directChats: Pick<DirectChats, 'list'>;
   readonly position: Position;
   readonly socket: GatewaySocket;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ const withoutEvidence = (error: unknown): undefined => {
 
 /** Whether an event comes when we ask for one; undefined when there is no server to ask about. */
 const answersByEvent = async (probing: Probing, signal: AbortSignal): Promise<boolean | undefined> => {
-  const guild = await probing.places.anyGuild(signal).catch(withoutEvidence);
+  const guild = await probing.guild().catch(withoutEvidence);
   if (guild === undefined) return undefined;
   const askedMs = probing.clock.now();
   probing.socket.requestMember(guild, probing.ownId, `probe${askedMs}`);

@@ -184,6 +184,25 @@ describe('when a session is over', () => {
     assert.deepEqual(inbox.events.filter(({ text }) => text.endsWith('inThread')).map(({ chat }) => [chat.type, chat.threadId, chat.parentId, chat.scopeId])[0], ['thread', simulator.ids.thread, simulator.ids.text, simulator.ids.guild]);
   });
 
+  it('changes of messages from before are found where somebody has spoken since, and in direct chats', async () => {
+    const { inbox, stop } = await run();
+    const [dm, first, second] = [await simulator.say(inDm('dm')), await simulator.say(inChannel('first')), await simulator.say(inChannel('second'))];
+    await heard(inbox, 'dm', 'first', 'second');
+    await simulator.edit(simulator.ids.text, second, 'second, changed');
+    await eventually(() => inbox.events.length === 4);
+    await stop();
+    simulator.gateway.invalidate = true;
+    simulator.giveRoles(simulator.ids.person, ['555']);
+    simulator.editMeanwhile(simulator.ids.dm, dm, 'dm, changed');
+    simulator.editMeanwhile(simulator.ids.text, first, `<@${simulator.ids.bot}> first, changed`);
+    simulator.sayMeanwhile(inChannel('new'));
+    await comeBack(inbox);
+    await heard(inbox, 'dm, changed', 'first, changed', 'new');
+    const found = inbox.events.slice(4).map(({ kind, messageId, text, sender }) => [kind, messageId, text, sender.roles?.[0]]);
+    assert.deepEqual(found.filter(([, id]) => id === dm || id === first).toSorted(), [['edit', dm, 'dm, changed', undefined], ['edit', first, 'first, changed', '555']]);
+    assert.equal(found.length, 3);
+  });
+
   it('more than a page is fetched, and live messages wait for their turn', async () => {
     const inbox = await lose();
     const wanted = Array.from({ length: 230 }, (_, index) => `missed ${index}`);
@@ -294,7 +313,7 @@ describe('a connection', () => {
   for (const [code, kind, words] of [
     [4004, 'bad_credential', /DISCORD_BOT_TOKEN/],
     [4014, 'bad_credential', /Message Content Intent/],
-    [4011, 'rejected', /too many servers/],
+    [4011, 'unavailable', /too many servers.*platforms\.discord\.shards/],
   ] as const) {
     it(`that is refused with ${code} says what to do`, async () => {
       simulator.gateway.refuseWith = code;

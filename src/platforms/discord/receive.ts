@@ -1,274 +1,67 @@
-import { PlatformError } from '../../core/errors.ts';
-import type { InboundEvent } from '../../core/message.ts';
 import { newChains } from '../../lib/chains.ts';
+import type { Chains } from '../../lib/chains.ts';
+import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
-import { newSlots } from '../../lib/slots.ts';
-import type { Accepted, Inbox } from '../contract.ts';
-import type { DiscordApi } from './api.ts';
-import { catchUp, gapStart, rolesOf } from './catch-up.ts';
-import type { CatchingUp } from './catch-up.ts';
-import type { DirectChats } from './direct-chats.ts';
 import { openSocket } from './gateway-socket.ts';
-import type { Dispatch, GatewaySocket, Session } from './gateway-socket.ts';
-import type { Interactions } from './interactions.ts';
-import { isOwn, parseMessage } from './parse.ts';
-import type { Parsed, Reading, Surroundings } from './parse.ts';
-import { parseInteraction, parseReaction, readInteraction } from './parse-other.ts';
-import { readPlace } from './places.ts';
-import type { Place, Places } from './places.ts';
-import { patiently } from './patiently.ts';
-import { findPosition } from './position.ts';
+import type { GatewaySocket } from './gateway-socket.ts';
 import type { Position } from './position.ts';
 import { watchDelivery } from './probe.ts';
-import type { ThreadsBelow } from './threads-below.ts';
-import { integer, isNewer, isThreadType, list, record, snowflake, snowflakeAt, snowflakes, text } from './wire.ts';
-import type { Json } from './wire.ts';
+import { Reception } from './reception.ts';
+import type { Receiving } from './reception.ts';
+import { planShards, shardOf } from './shards.ts';
+import type { Shards } from './shards.ts';
 
-export interface Receiving {
-  readonly api: DiscordApi;
-  readonly inbox: Inbox;
-  readonly reading: Reading;
-  readonly places: Places;
-  readonly directChats: DirectChats;
-  readonly interactions: Interactions;
-  readonly threadsBelow: ThreadsBelow;
-  readonly catching: CatchingUp;
-  readonly log: Logger;
-  readonly clock: Clock;
+export interface ReceiveOptions {
+  readonly token: string;
+  readonly quietMs: number;
+  /** How many connections to open; as many as Discord recommends when left out. */
+  readonly shards: number | undefined;
 }
-
-/** More events than this at once are not read before others are stored. */
-const mostPending = 1000;
-
-/** From so many channels at once messages are fetched that were missed; Discord limits how much a bot may ask. */
-const mostFetching = 4;
 
 /** What is being stored when the connection ends gets this long. */
 const endTimeoutMs = 500;
 
-/** Asks where to connect, and whether a new session may begin at all. */
-const findGateway = async (api: DiscordApi, signal: AbortSignal): Promise<string> => {
-  const answer = record(await api.call({ method: 'GET', route: '/gateway/bot' }, signal));
-  const url = text(answer?.['url']);
-  if (url === undefined) throw new PlatformError('unavailable', 'GET /gateway/bot: the answer has no address');
-  const starts = record(answer?.['session_start_limit']);
-  if (starts?.['remaining'] === 0) throw new PlatformError('rate_limited', 'no new session may begin for a while', { retryAfterMs: integer(starts['reset_after']) ?? 60_000, scope: 'account' });
-  return url;
+/** Discord lets so much time pass between two new sessions. */
+const betweenSessionsMs = 5_000;
+
+/**
+ * Lets connections begin one after another where Discord wants that: the next of a row may say who it is five seconds after the one before was ready.
+ * `turn` opens a connection and waits until it is.
+ */
+export const inRow = async <T>(rows: Chains, row: string, turn: { readonly open: () => Promise<T>; ready(opened: T): Promise<void>; readonly clock: Clock; readonly signal: AbortSignal }): Promise<T> => {
+  const opened = Promise.withResolvers<T>();
+  void rows.run(row, async () => {
+    try {
+      turn.signal.throwIfAborted();
+      const value = await turn.open();
+      opened.resolve(value);
+      await turn.ready(value);
+      await slept(turn.clock, betweenSessionsMs, turn.signal);
+    } catch (error) {
+      opened.reject(error);
+    }
+  });
+  return opened.promise;
 };
 
-/** One connection: events in, stored in order within a channel and side by side across channels. */
-class Reception {
-  readonly #parts: Receiving;
-  readonly #position: Position;
-  readonly #gapStart: string | undefined;
-  readonly #lanes = newChains();
-  readonly #caughtUp = new Set<string>();
-  readonly #fetching = newSlots(mostFetching);
-  readonly #roles = new Map<string, Promise<readonly string[] | undefined>>();
-  readonly #underway = new Set<Promise<void>>();
-  readonly #signal: AbortSignal;
-  #sessionId: string;
-  #socket: GatewaySocket | undefined;
-  #isPaused = false;
-  #failed = false;
-  lastEventMs: number;
-
-  constructor(parts: Receiving, position: Position, signal: AbortSignal) {
-    this.#parts = parts;
-    this.#position = position;
-    this.#gapStart = gapStart(parts.catching, position.after);
-    this.#signal = signal;
-    this.#sessionId = position.session?.id ?? '';
-    this.lastEventMs = parts.clock.now();
-  }
-
-  attach(socket: GatewaySocket): void {
-    this.#socket = socket;
-  }
-
-  /** Never throws: what goes wrong ends the connection. */
-  dispatched({ name, seq, data }: Dispatch): void {
-    this.lastEventMs = this.#parts.clock.now();
-    this.#position.began(seq);
-    this.#parts.places.observe(name, data);
-    if (this.#position.pending() > mostPending && !this.#isPaused) {
-      this.#isPaused = true;
-      this.#socket?.pause();
-    }
-    const work = this.#handle({ name, seq, data }).then(
-      (messageId) => this.#stored(seq, messageId),
-      (error: unknown) => this.#fail(error),
-    );
-    this.#underway.add(work);
-    void work.finally(() => this.#underway.delete(work));
-  }
-
-  /** Waits for what is being stored when the connection ends. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#underway);
-  }
-
-  #stored(seq: number, messageId: string | undefined): void {
-    this.#position.stored(seq, messageId);
-    if (!this.#isPaused || this.#position.pending() > mostPending / 2) return;
-    this.#isPaused = false;
-    this.#socket?.resume();
-  }
-
-  #fail(error: unknown): void {
-    this.#failed = true;
-    this.#socket?.fail(error);
-  }
-
-  /** Behind an event that could not be stored nothing of its channel is, so that the order stays when all of it comes again. */
-  #inLane<T>(channelId: string, work: () => Promise<T>): Promise<T> {
-    return this.#lanes.run(channelId, async () => {
-      if (this.#failed || this.#signal.aborted) throw new PlatformError('aborted', 'the connection is over');
-      try {
-        return await work();
-      } catch (error) {
-        this.#failed = true;
-        throw error;
-      }
-    });
-  }
-
-  /** Answers the id of the message that is stored now, if it was one. */
-  async #handle({ name, seq, data }: Dispatch): Promise<string | undefined> {
-    const channelId = snowflake(data['channel_id']) ?? '';
-    switch (name) {
-      case 'READY':
-        return this.#began(data);
-      case 'RESUMED':
-        this.#position.resumed();
-        return undefined;
-      case 'GUILD_CREATE':
-        return this.#guildCame(data);
-      case 'MESSAGE_CREATE':
-        await this.#inLane(channelId, () => this.#takeMessage(data, 'message'));
-        return snowflake(data['id']);
-      case 'MESSAGE_UPDATE':
-        await this.#inLane(channelId, () => this.#takeMessage(data, 'edit'));
-        return undefined;
-      case 'MESSAGE_REACTION_ADD':
-      case 'MESSAGE_REACTION_REMOVE':
-        await this.#inLane(channelId, () => this.#takeReaction(data, { eventId: `${this.#sessionId}:${seq}`, added: name === 'MESSAGE_REACTION_ADD' }));
-        return undefined;
-      case 'INTERACTION_CREATE':
-        await this.#inLane(channelId, () => this.#takeInteraction(data));
-        return undefined;
-      default:
-        return undefined;
-    }
-  }
-
-  async #began(data: Json): Promise<undefined> {
-    const { clock, log, directChats } = this.#parts;
-    const id = text(data['session_id']);
-    const url = text(data['resume_gateway_url']);
-    if (id === undefined || url === undefined) throw new PlatformError('unavailable', 'READY names no session');
-    this.#sessionId = id;
-    this.#position.opened({ id, url } satisfies Omit<Session, 'seq'>, snowflakeAt(clock.now()));
-    log.info({ session: id, guilds: list(data['guilds']).length, since: this.#gapStart }, 'discord.session.began');
-    if (this.#gapStart === undefined) return;
-    await Promise.all((await directChats.list()).map((channel) => this.#catchUp({ id: channel }, this.#gapStart)));
-  }
-
-  /** Channels with messages behind the gap are asked for them, before anything that comes from there now. */
-  async #guildCame(data: Json): Promise<undefined> {
-    const guildId = snowflake(data['id']);
-    if (guildId === undefined || data['unavailable'] === true) return;
-    const after = this.#caughtUp.has(guildId) ? this.#position.newestMessage() : this.#gapStart;
-    this.#caughtUp.add(guildId);
-    if (after === undefined) return;
-    const places = [...list(data['channels']), ...list(data['threads'])].flatMap((channel) => readPlace(channel, guildId) ?? []);
-    await Promise.all(places.filter(({ lastMessageId }) => lastMessageId !== undefined && isNewer(lastMessageId, after)).map((place) => this.#catchUp(place, after)));
-  }
-
-  async #catchUp({ id, guildId }: Pick<Place, 'id' | 'guildId'>, after: string | undefined): Promise<void> {
-    if (after === undefined) return;
-    const fetchAll = (): Promise<void> => catchUp(this.#parts.catching, { id, guildId, after }, (message) => this.#takeMessage(message, 'history'), this.#signal);
-    await this.#inLane(id, () => this.#fetching.run(this.#signal, fetchAll));
-  }
-
-  async #around(data: Json, channelId: string): Promise<Surroundings> {
-    const { places, reading, clock } = this.#parts;
-    const guildId = snowflake(data['guild_id']);
-    if (guildId === undefined) return { place: places.known(channelId), ownRoles: new Set() };
-    const ask = <T>(question: () => Promise<T>): Promise<T> => patiently(clock, this.#signal, question);
-    const place = await ask(() => places.find(channelId, this.#signal));
-    const above = isThreadType(place?.type) ? place?.parentId : undefined;
-    const parent = above === undefined ? undefined : await ask(() => places.find(above, this.#signal));
-    const hasRoles = snowflakes(data['mention_roles']).length > 0;
-    const ownRoles = hasRoles ? await ask(() => places.ownRoles(guildId, reading.identity.id, this.#signal)) : new Set<string>();
-    return { place, parent, guildName: places.guildName(guildId), ownRoles };
-  }
-
-  async #takeMessage(data: Json, from: 'message' | 'edit' | 'history'): Promise<void> {
-    const { reading, directChats, threadsBelow, clock, inbox } = this.#parts;
-    const channelId = snowflake(data['channel_id']) ?? '';
-    if (isOwn(reading, data)) return this.#parts.log.debug({ id: snowflake(data['id']), reason: 'own message' }, 'discord.event.skipped');
-    const parsed = parseMessage(reading, data, await this.#around(data, channelId), from === 'edit');
-    if ('skip' in parsed) return this.#skipped(parsed, data);
-    const event = from === 'history' ? await this.#withRoles(parsed) : parsed;
-    if (event.chat.type === 'dm') await directChats.seen(channelId, clock.now());
-    const accept = (): Promise<Accepted> => inbox.accept(event);
-    if (from !== 'edit' && event.chat.id !== channelId) return threadsBelow.promise(event, channelId, accept);
-    await accept();
-  }
-
-  async #withRoles(event: InboundEvent): Promise<InboundEvent> {
-    const { scopeId } = event.chat;
-    if (scopeId === undefined || !event.addressed || event.sender.isBot) return event;
-    const key = `${scopeId}:${event.sender.id}`;
-    const known = this.#roles.get(key) ?? rolesOf(this.#parts.catching, { guild: scopeId, user: event.sender.id }, this.#signal);
-    this.#roles.set(key, known);
-    const roles = await known;
-    return roles === undefined ? event : { ...event, sender: { ...event.sender, roles } };
-  }
-
-  async #takeReaction(data: Json, event: { readonly eventId: string; readonly added: boolean }): Promise<void> {
-    const { reading, clock } = this.#parts;
-    if (data['user_id'] === reading.identity.id) return;
-    const around = await this.#around(data, snowflake(data['channel_id']) ?? '');
-    const parsed = parseReaction(reading, data, around, { ...event, atMs: clock.now() });
-    if ('skip' in parsed) return this.#skipped(parsed, data);
-    await this.#parts.inbox.accept(parsed);
-  }
-
-  async #takeInteraction(data: Json): Promise<void> {
-    const { reading, interactions, directChats, clock } = this.#parts;
-    const channelId = snowflake(data['channel_id']) ?? '';
-    const place = readPlace(data['channel'], snowflake(data['guild_id']));
-    const around = place === undefined ? await this.#around(data, channelId) : { place, guildName: place.guildId === undefined ? undefined : this.#parts.places.guildName(place.guildId), ownRoles: new Set<string>() };
-    const interaction = readInteraction(data);
-    const parsed = parseInteraction(reading, data, around);
-    if ('skip' in parsed || interaction === undefined) return this.#skipped(parsed, data);
-    if (parsed.chat.type === 'dm') await directChats.seen(channelId, clock.now());
-    await interactions.take(interaction, () => this.#parts.inbox.accept(parsed), this.#signal);
-  }
-
-  #skipped(parsed: Parsed, data: Json): void {
-    if ('skip' in parsed) this.#parts.log.info({ id: snowflake(data['id']), channel: snowflake(data['channel_id']), reason: parsed.skip }, 'discord.event.skipped');
-  }
+interface Shard {
+  readonly index: number;
+  readonly position: Position;
+  readonly plan: Shards;
+  readonly rows: Chains;
 }
 
-/** Receives until aborted. An event counts as seen, for heartbeats and for taking the session up again, only when it is stored. */
-export const receive = async (parts: Receiving, options: { readonly token: string; readonly quietMs: number }, signal: AbortSignal): Promise<void> => {
-  const { api, inbox, clock, log, reading, places, directChats } = parts;
-  const over = new AbortController();
-  const both = AbortSignal.any([signal, over.signal]);
-  const position = await findPosition(inbox.cursor, clock);
-  const reception = new Reception(parts, position, both);
-  try {
-    const url = position.session?.url ?? (await findGateway(api, both));
-    if (position.session !== undefined) await position.save();
-    const socket = await openSocket(
+const connect = ({ api, inbox, clock }: Receiving, { index, position, plan, rows }: Shard, parts: { readonly token: string; readonly reception: Reception; readonly signal: AbortSignal }): Promise<GatewaySocket> => {
+  const { reception, signal } = parts;
+  const { session } = position;
+  const url = session?.url ?? plan.url;
+  const open = (): Promise<GatewaySocket> =>
+    openSocket(
       {
         url,
-        token: options.token,
-        session: position.session,
+        token: parts.token,
+        session,
+        ...(plan.count > 1 && { shard: [index, plan.count] as const }),
         agent: api.transport.agentFor(url),
         clock,
         onDispatch: (dispatch) => reception.dispatched(dispatch),
@@ -276,10 +69,29 @@ export const receive = async (parts: Receiving, options: { readonly token: strin
         onSessionLost: () => position.forget(),
         storedSeq: () => position.storedSeq(),
       },
-      both,
+      signal,
     );
+  // Whoever takes a session up again does not have to wait.
+  if (plan.count === 1 || session !== undefined) return open();
+  return inRow(rows, String(index % plan.maxConcurrency), { open, ready: (socket) => socket.ready, clock, signal });
+};
+
+const nowhere = { list: async () => [] };
+
+/** One connection of an account, until it is aborted or lost. */
+const receiveShard = async (parts: Receiving, shard: Shard, options: ReceiveOptions, signal: AbortSignal): Promise<void> => {
+  const { api, clock, log, reading, places, directChats } = parts;
+  const { index, position, plan } = shard;
+  const over = new AbortController();
+  const both = AbortSignal.any([signal, over.signal]);
+  const isFirst = index === 0;
+  const reception = new Reception(parts, { position, isFirst }, both);
+  try {
+    if (position.session !== undefined) await position.save();
+    const socket = await connect(parts, shard, { token: options.token, reception, signal: both });
     reception.attach(socket);
-    const watching = watchDelivery({ api, places, directChats, position, socket, clock, ownId: reading.identity.id, quietMs: options.quietMs, lastEventMs: () => reception.lastEventMs }, both);
+    const guild = (): Promise<string | undefined> => places.anyGuild(both, (id) => shardOf(id, plan.count) === index);
+    const watching = watchDelivery({ api, guild, directChats: isFirst ? directChats : nowhere, position, socket, clock, ownId: reading.identity.id, quietMs: options.quietMs, lastEventMs: () => reception.lastEventMs }, both);
     watching.catch((error: unknown) => socket.fail(error));
     position.failed.catch((error: unknown) => socket.fail(error));
     await socket.ended;
@@ -290,5 +102,27 @@ export const receive = async (parts: Receiving, options: { readonly token: strin
     await Promise.race([reception.settled(), clock.sleep(endTimeoutMs)]);
     // An older position only makes Discord repeat what the inbox knows already.
     await position.save().catch((error: unknown) => log.warn({ err: error }, 'discord.position.not_saved'));
+  }
+};
+
+/**
+ * Receives until aborted. An event counts as seen, for heartbeats and for taking the session up again, only when it is stored. Of several connections
+ * the first that is lost ends all: each goes on where it stopped.
+ */
+export const receive = async (parts: Receiving, options: ReceiveOptions, signal: AbortSignal): Promise<void> => {
+  const over = new AbortController();
+  const both = AbortSignal.any([signal, over.signal]);
+  try {
+    const plan = await planShards(parts, options.shards, both);
+    const rows = newChains();
+    const shards = plan.positions.map((position, index) => receiveShard(parts, { index, position, plan, rows }, options, both));
+    try {
+      await Promise.all(shards);
+    } finally {
+      over.abort();
+      await Promise.allSettled(shards);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 };

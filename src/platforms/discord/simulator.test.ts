@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, ChannelType, Client, GatewayIntentBits, Partials, REST, Routes } from 'discord.js';
-import type { Message } from 'discord.js';
+import type { ClientOptions, Message } from 'discord.js';
 import { eventually } from '../../../test/support/discord-account.ts';
 import { startDiscordSimulator } from './simulator.ts';
 import type { DiscordSimulator } from './simulator.ts';
@@ -20,8 +20,8 @@ afterEach(async () => {
 const { Guilds, GuildMessages, DirectMessages, MessageContent, GuildMessageReactions } = GatewayIntentBits;
 
 /** A bot of discord.js, which knows nothing of us. */
-const connect = async (): Promise<Client> => {
-  const client = new Client({ intents: [Guilds, GuildMessages, DirectMessages, MessageContent, GuildMessageReactions], partials: [Partials.Channel, Partials.Message], rest: { api: simulator.baseUrl } });
+const connect = async (more: Partial<ClientOptions> = {}): Promise<Client> => {
+  const client = new Client({ intents: [Guilds, GuildMessages, DirectMessages, MessageContent, GuildMessageReactions], partials: [Partials.Channel, Partials.Message], rest: { api: simulator.baseUrl }, ...more });
   clients.push(client);
   const ready = new Promise((resolve) => client.once('clientReady', resolve));
   await client.login(simulator.token);
@@ -52,6 +52,18 @@ describe('the simulator', () => {
     assert.deepEqual([answer?.text, answer?.replyTo, answer?.media[0]?.name, answer?.edited], ['echo: @hermes hello true 0!', id, 'notes.txt', 1]);
     assert.equal(simulator.visible(ids.dm)[0]?.text, 'echo: alone false 1!');
     assert.deepEqual(simulator.violations(), []);
+  });
+
+  it('serves a bot of discord.js on two connections: servers on one, direct chats on the other', async () => {
+    simulator.gateway.shards = 2;
+    simulator.gateway.maxConcurrency = 16;
+    const client = await connect({ shards: 'auto' });
+    const heard: (readonly [string, number | undefined])[] = [];
+    client.on('messageCreate', (message: Message) => void heard.push([message.content, message.guild?.shardId]));
+    await simulator.say({ chatId: simulator.ids.text, chatType: 'group', senderId: simulator.ids.person, text: 'hello' });
+    await simulator.say({ chatId: simulator.ids.dm, chatType: 'dm', senderId: simulator.ids.person, text: 'alone' });
+    await eventually(() => heard.length === 2);
+    assert.deepEqual([heard.toSorted(), client.ws.shards.size], [[['alone', undefined], ['hello', 1]], 2]);
   });
 
   it('serves its buttons, commands, threads and posts', async () => {

@@ -35,6 +35,8 @@ export interface DiscordSimulator extends PlatformSimulator {
   /** Somebody speaks although nobody may be listening. */
   sayMeanwhile(message: SimulatedMessage): string;
   edit(chatId: string, messageId: string, text: string): Promise<string>;
+  /** Somebody changes a message although nobody may be listening. */
+  editMeanwhile(chatId: string, messageId: string, text: string): string;
   react(reaction: Parameters<typeof reactTo>[1]): Promise<void>;
   command(where: Parameters<typeof command>[1]): Promise<string>;
   /** What an interaction was answered with first: its kind and its words. */
@@ -72,10 +74,11 @@ const discordControls = (context: ServerContext, server: SimulatorServer, hear: 
     gateway,
     log: context.log,
     limits: context.limits,
-    violations: () => context.violations,
+    violations: () => [...context.violations, ...gateway.violations],
     mostAtOnce: () => context.load.most,
     sayMeanwhile: (message: SimulatedMessage) => hear(speak(printer, message)),
     edit: (chatId: string, messageId: string, text: string) => heard(() => rewrite(printer, chatId, messageId, text)),
+    editMeanwhile: (chatId: string, messageId: string, text: string) => hear(rewrite(printer, chatId, messageId, text)),
     react: async (reaction: Parameters<typeof reactTo>[1]) => void (await heard(() => reactTo(printer, reaction))),
     command: (where: Parameters<typeof command>[1]) => heard(() => command(printer, where)),
     answerTo(interactionId: string) {

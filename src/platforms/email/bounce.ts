@@ -35,3 +35,11 @@ export const readBounce = (mail: Pick<Mail, 'files' | 'inReplyTo' | 'references'
     ...(diagnostic !== undefined && { diagnostic }),
   };
 };
+
+/** The report in one line, for people. */
+export const bounceReason = ({ recipient, status, diagnostic }: Bounce): string =>
+  ['the mail came back', ...(recipient === undefined ? [] : [`from ${recipient}`]), ...(status === undefined && diagnostic === undefined ? [] : [`(${[status, diagnostic].filter((part) => part !== undefined).join(' ')})`])]
+    .join(' ')
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .slice(0, 300)
+    .toWellFormed();

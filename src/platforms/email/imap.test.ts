@@ -19,7 +19,7 @@ describe('a connection to the IMAP server', () => {
 
   const dial = (signal: AbortSignal = never, clock: Clock = systemClock): Promise<ImapLink> => {
     const options = emailOptions.parse(provider.options);
-    return dialImap({ ImapFlow, options, server: serversOf(options).imap, tls: {}, clock }, signal);
+    return dialImap({ ImapFlow, options, server: serversOf(options).imap, login: { user: options.address, pass: options.password ?? '' }, tls: {}, clock }, signal);
   };
 
   it('that is only half open is noticed when a question stays without an answer', async () => {

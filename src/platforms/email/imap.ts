@@ -3,6 +3,7 @@ import type { FetchMessageObject, FetchQueryObject, ImapFlow as ImapFlowClass, M
 import { PlatformError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { imapError, isMissingFolder } from './errors.ts';
+import type { Login } from './login.ts';
 import type { EmailOptions, Servers } from './options.ts';
 
 export interface Folder {
@@ -23,6 +24,10 @@ export interface ImapLink extends Disposable {
   /** Undefined when the mail is gone. */
   fetch(uid: number, query: FetchQueryObject): Promise<FetchMessageObject | undefined>;
   markSeen(uid: number): Promise<void>;
+  /** The folder for sent mail, by what the server says or by its name; undefined when there is none. */
+  sentFolder(): Promise<string | undefined>;
+  /** Puts a mail that has been read into a folder. */
+  append(folder: string, raw: Buffer): Promise<void>;
   noop(): Promise<void>;
   /** Lets the server tell about new mail until the next call. Resolves when that is over, by that or by the server. */
   idle(): Promise<void>;
@@ -34,6 +39,7 @@ export interface ImapDialling {
   readonly ImapFlow: typeof ImapFlowClass;
   readonly options: EmailOptions;
   readonly server: Servers['imap'];
+  readonly login: Login;
   readonly tls: ConnectionOptions;
   readonly clock: Clock;
 }
@@ -44,13 +50,13 @@ const bodyMs = 300_000;
 
 const folderOf = ({ uidValidity, uidNext }: Pick<MailboxObject, 'uidValidity' | 'uidNext'>): Folder => ({ uidValidity: String(uidValidity), uidNext });
 
-const newClient = ({ ImapFlow, options, server, tls }: ImapDialling): ImapFlowClass =>
+const newClient = ({ ImapFlow, options, server, login, tls }: ImapDialling): ImapFlowClass =>
   new ImapFlow({
     host: server.host,
     port: server.port,
     secure: server.security === 'tls',
     ...(server.security !== 'tls' && { doSTARTTLS: server.security === 'starttls' }),
-    auth: { user: options.username ?? options.address, pass: options.password },
+    auth: { ...login },
     tls,
     logger: false,
     disableAutoIdle: true,
@@ -124,6 +130,12 @@ export const dialImap = async (dialling: ImapDialling, signal: AbortSignal): Pro
     },
     async markSeen(uid) {
       await call(answerMs, () => client.messageFlagsAdd(String(uid), ['\\Seen'], { uid: true }));
+    },
+    async sentFolder() {
+      return (await call(answerMs, () => client.list())).find(({ specialUse }) => specialUse === '\\Sent')?.path;
+    },
+    async append(folder, raw) {
+      if ((await call(bodyMs, () => client.append(folder, raw, ['\\Seen']))) === false) throw new PlatformError('unavailable', `the IMAP server did not take a mail into the folder ${folder}`);
     },
     noop: () => call(answerMs, () => client.noop()),
     async idle() {

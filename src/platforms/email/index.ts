@@ -37,7 +37,7 @@ export const email: Platform<EmailOptions> = {
     const { open } = await import('./adapter.ts');
     return open(context);
   },
-  simulate: async (variant) => (await import('./simulator.ts')).startEmailSimulator({ idle: variant !== 'polling' }),
-  variants: ['polling'],
+  simulate: async (variant) => (await import('./simulator.ts')).startEmailSimulator({ idle: variant !== 'polling', oauth: variant === 'oauth' }),
+  variants: ['polling', 'oauth'],
   exceptions: {},
 };

@@ -13,9 +13,23 @@ const port = z.int().min(1).max(65_535).optional();
 const security = z.enum(['tls', 'starttls', 'none']).optional();
 const providerNames = [...(Object.keys(providers) as ProviderName[]), 'other'] as const;
 
+const oauthProviders = ['google', 'microsoft'] as const;
+
+/** Whatever of it is missing is said with the whole, so that nobody is asked for it who logs in with a password. */
+const oauth = z
+  .object({
+    provider: z.enum(oauthProviders).optional().meta({ env: 'EMAIL_OAUTH_PROVIDER', description: 'Whose tokens they are; known for provider gmail and outlook' }),
+    client_id: z.string().trim().min(1).optional().meta({ env: 'EMAIL_OAUTH_CLIENT_ID', description: 'Id of the application that the mailbox was opened to; required for oauth' }),
+    client_secret: z.string().trim().min(1).optional().meta({ secret: true, env: 'EMAIL_OAUTH_CLIENT_SECRET', description: 'Its secret, where it has one' }),
+    refresh_token: z.string().trim().min(1).optional().meta({ secret: true, env: 'EMAIL_OAUTH_REFRESH_TOKEN', description: 'What access tokens are got with; required for oauth' }),
+    token_url: z.url({ protocol: /^https?$/ }).optional().meta({ env: 'EMAIL_OAUTH_TOKEN_URL', description: 'Where access tokens are got; known for google and microsoft' }),
+  })
+  .meta({ description: 'Log in with OAuth 2 instead of a password' });
+
 const fields = z.object({
   address: address.meta({ env: 'EMAIL_ADDRESS', description: 'Address of the mailbox; the agent writes from it' }),
-  password: z.string().min(1).meta({ secret: true, env: 'EMAIL_PASSWORD', description: 'Password of the mailbox; an app password where the provider has them' }),
+  password: z.string().min(1).optional().meta({ secret: true, env: 'EMAIL_PASSWORD', description: 'Password of the mailbox; an app password where the provider has them. Required unless there is oauth' }),
+  oauth: oauth.optional(),
   username: z.string().trim().min(1).optional().meta({ env: 'EMAIL_USERNAME', description: 'Login name, where it is not the address' }),
   from_name: z.string().trim().min(1).max(100).default('Hermes').meta({ env: 'EMAIL_FROM_NAME', description: 'Name that people see beside the address' }),
   aliases: z.array(address).default([]).meta({ description: 'Further addresses that arrive in this mailbox; mail from them is our own' }),
@@ -38,6 +52,10 @@ const fields = z.object({
     .array(z.string().trim().toLowerCase().min(1))
     .default([])
     .meta({ description: 'Names under which your mail server writes Authentication-Results; without them only a header above the first Received counts' }),
+  save_sent: z
+    .union([z.literal('auto'), z.boolean()])
+    .default('auto')
+    .meta({ description: 'Put a copy of what the agent sends into the folder for sent mail; auto: unless the provider does it by itself (Gmail, Microsoft)' }),
   skip_attachments: z.boolean().default(false).meta({ description: 'Read only the words of a mail' }),
   max_message_mb: z.number().min(0.1).max(100).default(25).meta({ description: 'Of a larger mail only the beginning is read, without its files' }),
 });
@@ -47,6 +65,9 @@ const presetOf = (name: z.output<typeof fields>['provider']): Provider | undefin
 /** Options of one mailbox, as they stand below `platforms.email` in config.yaml. */
 export const emailOptions = fields.superRefine((options, context) => {
   const complain = (key: keyof typeof options, message: string): void => context.addIssue({ code: 'custom', path: [key], message });
+  if (options.oauth === undefined && options.password === undefined) complain('password', 'is required, unless oauth is set');
+  if (options.oauth !== undefined && options.password !== undefined) complain('password', 'is not used beside oauth: take one of them out');
+  for (const [key, problem] of options.oauth === undefined ? [] : oauthProblems(options.oauth, options.provider)) context.addIssue({ code: 'custom', path: ['oauth', key], message: problem });
   const isUnsaid = options.provider === undefined && options.imap_host === undefined && options.smtp_host === undefined;
   if (isUnsaid) complain('provider', `is required: ${providerNames.join(', ')}`);
   for (const kind of ['imap', 'smtp'] as const) {
@@ -55,6 +76,21 @@ export const emailOptions = fields.superRefine((options, context) => {
     if (options[`${kind}_security`] === 'none' && name !== undefined && !isLoopback(name) && !options.allow_plaintext) complain(`${kind}_security`, 'none would send the password in the clear; set allow_plaintext: true if that is meant');
   }
 });
+
+export type OAuthOptions = z.output<typeof oauth>;
+
+/** What is wrong with a login by tokens, by the key it is about. */
+const oauthProblems = (given: OAuthOptions, provider: string | undefined): readonly (readonly [keyof OAuthOptions, string])[] => {
+  const { token_url: url } = given;
+  const problems: [keyof OAuthOptions, string][] = [];
+  for (const key of ['client_id', 'refresh_token'] as const) if (given[key] === undefined) problems.push([key, 'is required for oauth']);
+  if (url === undefined && oauthProviderOf(given, provider) === undefined) problems.push(['provider', `is required, unless token_url is set: ${oauthProviders.join(', ')}`]);
+  if (url !== undefined && !url.startsWith('https:') && !isLoopback(new URL(url).hostname)) problems.push(['token_url', 'must be an https address']);
+  return problems;
+};
+
+/** Said, or known by where the mailbox is. */
+export const oauthProviderOf = (given: OAuthOptions, provider: string | undefined): OAuthOptions['provider'] => given.provider ?? (provider === 'gmail' ? 'google' : provider === 'outlook' ? 'microsoft' : undefined);
 
 export type EmailOptions = z.output<typeof fields>;
 
@@ -77,6 +113,12 @@ const serverOf = (options: EmailOptions, kind: 'imap' | 'smtp', usual: { readonl
   const number = options[`${kind}_port`] ?? usual.port;
   return { host: name, port: number, security: options[`${kind}_security`] ?? (number === usual.tlsPort ? 'tls' : 'starttls') };
 };
+
+/** Providers that keep a copy of whatever is sent through them. */
+const savesByItself: ReadonlySet<string> = new Set([providers.gmail.smtpHost, providers.outlook.smtpHost]);
+
+/** Whether a copy of what is sent is ours to keep. */
+export const keepsCopies = (options: EmailOptions): boolean => (options.save_sent === 'auto' ? !savesByItself.has(serversOf(options).smtp.host) : options.save_sent);
 
 /** Where the account's servers are, by its own settings first and its provider's otherwise. */
 export const serversOf = (options: EmailOptions): Servers => {

@@ -136,14 +136,27 @@ describe('reading a mailbox', () => {
     await using box = await openMailbox();
     const { inbox } = await box.receive();
     const { messageIds } = await box.adapter.send(messageTo('k1', 'hello'), never);
-    const report = ['From: MAILER-DAEMON@mx.test', 'Content-Type: multipart/report; report-type=delivery-status; boundary=D', '', '--D', 'Content-Type: message/delivery-status', '', 'Final-Recipient: rfc822; alice@example.org', 'Action: failed', 'Status: 5.1.1', '', '--D', 'Content-Type: text/rfc822-headers', '', `Message-ID: <${messageIds[0]}>`, '--D--', ''];
-    box.provider.deliver(report.join('\r\n'));
+    box.provider.bounce(messageIds[0] ?? '', { action: 'delayed' });
+    box.provider.bounce(messageIds[0] ?? '');
     await box.say('after it');
     await eventWith(inbox, 'after it');
     assert.deepEqual(offered(inbox), ['after it']);
+    assert.deepEqual(inbox.returnedMessages, [{ messageId: messageIds[0], reason: 'the mail came back from alice@example.org (5.1.1 550 5.1.1 no such user)' }]);
+    assert.equal(box.provider.sent().length, 1);
     const line = box.lines.find((each) => each.includes('email.bounced')) ?? assert.fail('nothing was reported');
     assert.match(line, /5\.1\.1/);
     assert.ok(line.includes(messageIds[0] ?? '-'));
+  });
+
+  it('asks once more about a mail that came back before it was written down that it was sent', async () => {
+    await using box = await openMailbox();
+    const { inbox } = await box.receive();
+    const { messageIds } = await box.adapter.send(messageTo('k1', 'hello'), never);
+    const asked: string[] = [];
+    inbox.returned = async (id) => asked.push(id) > 1;
+    box.provider.bounce(messageIds[0] ?? '');
+    await eventually(() => box.lines.some((line) => line.includes('email.bounced') && line.includes('"known":true')), 'it is known');
+    assert.deepEqual(asked, [messageIds[0], messageIds[0]]);
   });
 
   it('takes somebody who writes without end for a machine', async () => {

@@ -5,15 +5,21 @@ import { newFaults } from '../simulator-faults.ts';
 import { startImap } from './simulator/imap-server.ts';
 import type { ImapWorld } from './simulator/imap-client.ts';
 import { newMailboxes } from './simulator/mailboxes.ts';
-import { authservId, deliveredBy, writeMail } from './simulator/people.ts';
+import { authservId, deliveredBy, writeBounce, writeMail } from './simulator/people.ts';
 import { showMail } from './simulator/shown.ts';
 import { startSmtp } from './simulator/smtp-server.ts';
 import type { SmtpRefusal, SmtpWorld } from './simulator/smtp-server.ts';
+import { startTokenServer } from './simulator/token-server.ts';
+import type { TokenServer } from './simulator/token-server.ts';
 
 export interface EmailSimulatorOptions {
   /** Whether the IMAP server knows IDLE; it does by default. `refused`: it says so, and answers NO. */
   readonly idle?: boolean | 'refused';
   readonly folders?: readonly string[];
+  /** A further folder, which the server says is for sent mail. */
+  readonly sentFolder?: string;
+  /** Both servers take tokens instead of a password, from a token server of their own. */
+  readonly oauth?: boolean;
   /** Key and certificate, as PEM: both servers then offer STARTTLS and log nobody in without. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
@@ -25,6 +31,14 @@ export interface EmailSimulator extends PlatformSimulator {
   deliver(raw: string | Buffer, folder?: string, arrivedAt?: Date, flags?: readonly string[]): void;
   /** The mails that were sent, as they went over the wire. */
   sent(): readonly { readonly from: string; readonly to: string; readonly raw: string }[];
+  /** What lies in a folder. */
+  stored(folder: string): readonly { readonly raw: string; readonly flags: ReadonlySet<string> }[];
+  /** The mailbox takes no more mail from us. */
+  fillUp(): void;
+  /** A mail of ours comes back: the report of a server (RFC 3464) about it. */
+  bounce(messageId: string, report?: { readonly action?: string; readonly recipient?: string }): void;
+  /** Where tokens are made, with `oauth`. */
+  readonly tokens: TokenServer | undefined;
   /** IMAP commands in the order they came. */
   readonly log: readonly string[];
   /** IDLE is accepted from now on, and nothing is told. */
@@ -52,20 +66,21 @@ const password = 'simulated-password-AAAA';
 const person = 'alice@example.org';
 
 const startWorlds = async (wanted: EmailSimulatorOptions, onMail: SmtpWorld['onMail']) => {
-  const { tls } = wanted;
-  const mailboxes = newMailboxes(wanted.folders ?? ['INBOX'], () => systemClock.now());
-  const shared = { user: address, password, faults: newFaults(), clock: systemClock };
+  const { tls, sentFolder } = wanted;
+  const mailboxes = newMailboxes([...(wanted.folders ?? ['INBOX']), ...(sentFolder === undefined ? [] : [sentFolder])], () => systemClock.now());
+  const tokens = wanted.oauth === true ? await startTokenServer() : undefined;
+  const shared = { user: address, password, faults: newFaults(), clock: systemClock, ...(tokens !== undefined && { tokens }) };
   const secure = tls === undefined ? {} : { secure: (await import('./simulator/secure.ts')).securing(tls) };
-  const imap: ImapWorld = { ...shared, mailboxes, idle: wanted.idle ?? true, deaf: false, frozen: false, log: [], ...secure };
+  const imap: ImapWorld = { ...shared, mailboxes, idle: wanted.idle ?? true, deaf: false, frozen: false, full: false, log: [], ...secure, ...(sentFolder !== undefined && { sentFolder }) };
   const smtp: SmtpWorld = { ...shared, refusals: [], onMail, ...(tls !== undefined && { tls }) };
-  return { mailboxes, imap, smtp };
+  return { mailboxes, imap, smtp, tokens };
 };
 
 /** Starts a provider on 127.0.0.1, for tests and the playground. */
 export const startEmailSimulator = async (wanted: EmailSimulatorOptions = {}): Promise<EmailSimulator> => {
   const sent: { from: string; to: string; raw: string }[] = [];
   const shown: VisibleMessage[] = [];
-  const { mailboxes, imap, smtp } = await startWorlds(wanted, ({ from, to, raw }) => {
+  const { mailboxes, imap, smtp, tokens } = await startWorlds(wanted, ({ from, to, raw }) => {
     sent.push({ from, to, raw: raw.toString() });
     void showMail(raw, to).then((message) => shown.push(message));
   });
@@ -87,7 +102,7 @@ export const startEmailSimulator = async (wanted: EmailSimulatorOptions = {}): P
   };
   const options = {
     address,
-    password,
+    ...(tokens === undefined ? { password } : { oauth: tokens.options }),
     imap_host: '127.0.0.1',
     imap_port: imapServer.port,
     imap_security: wanted.tls === undefined ? 'none' : 'starttls',
@@ -98,17 +113,21 @@ export const startEmailSimulator = async (wanted: EmailSimulatorOptions = {}): P
     folders: wanted.folders ?? ['INBOX'],
     poll_interval_seconds: 0.1,
   };
-  const folders = mailboxes.names.map((name) => mailboxes.get(name));
+  const folders = mailboxes.names.filter((name) => name !== wanted.sentFolder).map((name) => mailboxes.get(name));
   return {
     address,
     options,
-    badOptions: { ...options, password: 'wrong-password-BBBB' },
-    secrets: [password],
+    badOptions: { ...options, ...(tokens === undefined ? { password: 'wrong-password-BBBB' } : { oauth: { ...tokens.options, refresh_token: 'wrong-token-BBBB' } }) },
+    secrets: tokens === undefined ? [password] : tokens.secrets,
     places: [{ chatId: person, chatType: 'dm', senderId: person }],
     fixtures: Object.entries(mails).map(([name, lines]) => ({ name, payload: lines.join('\r\n') })),
     deliver,
     sent: () => sent,
     log: imap.log,
+    stored: (folder) => (mailboxes.get(folder)?.mails ?? []).map(({ raw, flags }) => ({ raw: raw.toString(), flags })),
+    fillUp: () => void (imap.full = true),
+    bounce: (messageId, report = {}) => deliver(writeBounce({ messageId, to: address, recipient: report.recipient ?? person, action: report.action ?? 'failed' })),
+    tokens,
     deafen: () => void (imap.deaf = true),
     isIdling: () => imapServer.sessions().some((session) => session.isIdling),
     freeze: (isFrozen) => void (imap.frozen = isFrozen),
@@ -140,6 +159,7 @@ export const startEmailSimulator = async (wanted: EmailSimulatorOptions = {}): P
     async [Symbol.asyncDispose]() {
       await imapServer[Symbol.asyncDispose]();
       await smtpServer[Symbol.asyncDispose]();
+      await tokens?.[Symbol.asyncDispose]();
     },
   };
 };

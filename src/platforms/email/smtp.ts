@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type SmtpConnectionClass from 'nodemailer/lib/smtp-connection';
+import type XOAuth2Class from 'nodemailer/lib/xoauth2';
 import { PlatformError } from '../../core/errors.ts';
 import { newChains } from '../../lib/chains.ts';
 import { smtpError } from './errors.ts';
+import type { Login, Logins } from './login.ts';
 import type { EmailOptions, Servers } from './options.ts';
 
 export interface Submission {
@@ -21,6 +23,8 @@ export interface Smtp {
 
 export interface SmtpDialling {
   readonly SmtpConnection: typeof SmtpConnectionClass;
+  readonly XOAuth2: typeof XOAuth2Class;
+  readonly logins: Logins;
   readonly options: EmailOptions;
   readonly server: Servers['smtp'];
   readonly tls: ConnectionOptions;
@@ -72,20 +76,24 @@ const exchange = async (connection: Connection, signal: AbortSignal, step: Step)
   }
 };
 
-const dial = async (dialling: SmtpDialling, signal: AbortSignal): Promise<Connection> => {
-  const { options } = dialling;
+/** A token that is refused is renewed outside: the library gets this one only. */
+const authOf = ({ XOAuth2 }: SmtpDialling, login: Login) => ('pass' in login ? { user: login.user, pass: login.pass } : { user: login.user, oauth2: new XOAuth2({ user: login.user, accessToken: login.accessToken }) });
+
+const dialAs = async (dialling: SmtpDialling, login: Login, signal: AbortSignal): Promise<Connection> => {
   const connection = newConnection(dialling);
   // An error between two exchanges has nobody else to hear it; the connection is then found closed.
   connection.on('error', () => undefined);
   try {
     await exchange(connection, signal, (done) => connection.connect(done));
-    await exchange(connection, signal, (done) => connection.login({ user: options.username ?? options.address, pass: options.password }, done));
+    await exchange(connection, signal, (done) => connection.login(authOf(dialling, login), done));
     return connection;
   } catch (error) {
     connection.close();
     throw smtpError(error, { mayHaveArrived: false, signal });
   }
 };
+
+const dial = (dialling: SmtpDialling, signal: AbortSignal): Promise<Connection> => dialling.logins.use((login) => dialAs(dialling, login, signal), signal);
 
 const isOpen = (connection: Connection): boolean => !connection.destroyed && connection._socket !== null && connection._socket !== false && !connection._socket.destroyed;
 

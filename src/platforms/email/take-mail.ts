@@ -1,7 +1,10 @@
 import { PlatformError } from '../../core/errors.ts';
+import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AccountData, Accepted, Inbox } from '../contract.ts';
+import { bounceReason } from './bounce.ts';
+import type { Bounce } from './bounce.ts';
 import { htmlToText } from './html-text.ts';
 import type { ImapLink } from './imap.ts';
 import { readMail } from './mail.ts';
@@ -36,6 +39,8 @@ const beginningBytes = 256 * 1024;
 
 /** A server may refuse one mail for ever; everything behind it must not wait for that. */
 const mostRefusals = 3;
+
+const recordedMs = 1_000;
 
 /** Rejects with the refusal, so that the mail is tried again on a new connection, until that was done often enough. */
 const unlessRefusedOften = async ({ data, log }: Receiving, slot: Slot, error: unknown): Promise<undefined> => {
@@ -78,6 +83,16 @@ const handOver = async ({ inbox, records }: Receiving, parsed: Extract<Parsed, {
   return accepted;
 };
 
+/** A mail that is only late may still arrive. Nobody is answered: that could go on for ever. */
+const tellBounce = async ({ inbox, log, clock }: Receiving, bounce: Bounce, { facts, signal }: { readonly facts: object; readonly signal: AbortSignal }): Promise<void> => {
+  if (bounce.action !== 'failed') return log.info({ ...facts, bounce }, 'email.delivery_report');
+  const tell = (): Promise<boolean> => inbox.returned(bounce.messageId, bounceReason(bounce));
+  // A server nearby may give a mail back before it is written down that it was sent.
+  const known = (await tell()) || ((await slept(clock, recordedMs, signal)) && (await tell()));
+  log.warn({ ...facts, bounce, known }, 'email.bounced');
+  return undefined;
+};
+
 const read = async (receiving: Receiving, source: Uint8Array, arrived: Omit<Arrived, 'words'>, signal: AbortSignal): Promise<{ readonly mail: Mail; readonly parsed: Parsed } | undefined> => {
   const { mime, reading, pace, log } = receiving;
   let mail: Mail;
@@ -103,7 +118,7 @@ export const takeMail = async (receiving: Receiving, link: ImapLink, slot: Slot,
   const facts = { ...slot, message_id: mail.messageId };
   if (!wanted(mail)) log.info({ ...facts, reason: 'old mail in a folder that was numbered anew' }, 'email.skipped');
   else if ('skip' in parsed) log.info({ ...facts, reason: parsed.skip }, 'email.skipped');
-  else if ('bounce' in parsed) log.warn({ ...facts, bounce: parsed.bounce }, 'email.bounced');
+  else if ('bounce' in parsed) await tellBounce(receiving, parsed.bounce, { facts, signal });
   else if (isKept(await handOver(receiving, parsed, mail)) && markSeen) await link.markSeen(slot.uid);
   return undefined;
 };

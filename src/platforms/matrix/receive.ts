@@ -109,9 +109,9 @@ const follow = async (receiving: Receiving, signal: AbortSignal): Promise<void> 
   const filterId = await api.saveFilter(me.userId, filter, signal);
   await crypto?.start(signal);
   const probe = newProbe(receiving);
-  for (;;) {
-    const known = position === undefined ? { timeout: '0' } : { since: position.since, timeout: String(heldMs) };
-    const answer = await api.sync({ filter: filterId, ...known }, heldMs, signal);
+  // The first answer comes at once: until then nobody knows whether we receive at all.
+  for (let waitMs = 0; ; waitMs = heldMs) {
+    const answer = await api.sync({ filter: filterId, timeout: String(waitMs), ...(position !== undefined && { since: position.since }) }, heldMs, signal);
     const next = text(answer['next_batch']);
     if (next === undefined) throw new PlatformError('unavailable', 'sync: the answer has no position');
     inbox.alive();

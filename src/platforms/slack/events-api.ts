@@ -79,9 +79,9 @@ export const newEventsApi = ({ secret, workspaces, clock }: { readonly secret: s
       try {
         // A quiet webhook looks like a dead one, so Slack is asked now and then whether it still knows us.
         for (;;) {
+          called.inbox.alive();
           await clock.sleep(checkEveryMs, signal);
           await workspaces.check(signal);
-          called.inbox.alive();
         }
       } finally {
         current = undefined;

@@ -6,11 +6,13 @@ import { takeMention } from './text.ts';
 import type { Called } from './text.ts';
 import { isDirect, record, text, timestamp, tsToMs } from './wire.ts';
 import type { Json } from './wire.ts';
+import type { Workspace } from './workspaces.ts';
 
 /** Messages that people or bots have written; all other subtypes are notes of Slack about the channel. */
 const spoken: ReadonlySet<unknown> = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message', 'bot_message']);
 
-const senderOf = (raw: Json): Sender | undefined => {
+/** Who has written a message. */
+export const senderOf = (raw: Json): Sender | undefined => {
   const botId = text(raw['bot_id']);
   const id = text(raw['user']) ?? botId;
   if (id === undefined) return undefined;
@@ -18,6 +20,9 @@ const senderOf = (raw: Json): Sender | undefined => {
   const name = botId === undefined ? undefined : (text(raw['username']) ?? text(profile?.['name']));
   return { id, isBot: botId !== undefined || raw['subtype'] === 'bot_message', ...(name !== undefined && { name }) };
 };
+
+/** Whether we have written it. */
+export const isOwn = (workspace: Workspace, raw: Json): boolean => raw['user'] === workspace.userId || (workspace.botId !== undefined && raw['bot_id'] === workspace.botId);
 
 /** The message that a thread hangs on; Slack knows no other replies. */
 const replyOf = (raw: Json, threadTs: string | undefined, ownId: string): ReplyContext | undefined => {
@@ -48,7 +53,7 @@ export const parseMessage = (reading: Reading, spot: Spot, raw: Json, edit?: str
   const sender = senderOf(raw);
   if (!spoken.has(raw['subtype'])) return skip(`no content: ${text(raw['subtype']) ?? 'unnamed'}`);
   if (ts === undefined || sender === undefined) return skip('malformed message');
-  if (sender.id === workspace.userId || (workspace.botId !== undefined && raw['bot_id'] === workspace.botId)) return skip('own message');
+  if (isOwn(workspace, raw)) return skip('own message');
   const closed = closedTo(reading, channelId);
   if (closed !== undefined) return skip(closed);
   const content = readContent(raw, workspace.teamId);

@@ -23,7 +23,10 @@ describe('a thread that goes on without the agent', () => {
     await simulator.say({ ...channel, senderId: 'U0PERSON02', senderName: 'Bob', text: 'since when?', threadId });
     await simulator.say({ ...channel, text: 'why is that?', threadId, mention: true });
     const { earlier } = await eventWith(run.inbox, 'why is that?');
-    assert.deepEqual(earlier, [{ author: 'Ada', text: 'the build is <red>' }, { author: 'Bob', text: 'since when?' }]);
+    assert.deepEqual(earlier, [
+      { author: 'Ada', text: 'the build is <red>', sender: { id: 'U0PERSON01', isBot: false } },
+      { author: 'Bob', text: 'since when?', sender: { id: 'U0PERSON02', isBot: false } },
+    ]);
     await simulator.say({ ...channel, text: 'and now?', threadId });
     const later = await eventWith(run.inbox, 'and now?');
     assert.deepEqual([later.addressed, later.earlier], [true, undefined]);

@@ -75,6 +75,7 @@ export const openSocket = (url: string, deps: SocketDeps, signal: AbortSignal): 
   const outlived = Promise.withResolvers<void>();
   outlived.promise.catch(() => undefined);
   let heardAtMs = deps.clock.now();
+  let isWelcome = false;
   const close = (): void => {
     over.abort();
     signal.removeEventListener('abort', close);
@@ -87,11 +88,13 @@ export const openSocket = (url: string, deps: SocketDeps, signal: AbortSignal): 
   };
   const heard = (): void => {
     heardAtMs = deps.clock.now();
-    deps.onAlive();
+    // Before its hello Slack sends nobody's messages here.
+    if (isWelcome) deps.onAlive();
   };
   const receive = (data: RawData): void => {
-    heard();
     const message = record(parseJson(data.toString()));
+    isWelcome ||= message?.['type'] === 'hello';
+    heard();
     if (message?.['type'] === 'hello') {
       deps.onHello();
       hello.resolve({ outlived: outlived.promise, close });

@@ -1,8 +1,9 @@
 import { PlatformError } from '../../core/errors.ts';
-import type { InboundEvent } from '../../core/message.ts';
+import type { EarlierMessage, InboundEvent } from '../../core/message.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { readContent } from './content.ts';
 import type { Names } from './names.ts';
+import { isOwn, senderOf } from './parse-message.ts';
 import type { Places } from './places.ts';
 import { isNewer, records, text, timestamp } from './wire.ts';
 import type { Json } from './wire.ts';
@@ -18,20 +19,22 @@ export interface ThreadReading {
 const mostMessages = 30;
 const patienceMs = 3_000;
 
-const authorOf = async ({ names }: ThreadReading, workspace: Workspace, raw: Json, signal: AbortSignal): Promise<string> => {
+const authorOf = async ({ names }: ThreadReading, workspace: Workspace, raw: Json, signal: AbortSignal): Promise<Pick<EarlierMessage, 'author' | 'sender'>> => {
   const user = text(raw['user']);
-  if (user === workspace.userId) return 'you';
-  return text(raw['username']) ?? (user === undefined ? undefined : await names.person(workspace, user, signal)) ?? user ?? 'somebody';
+  if (isOwn(workspace, raw)) return { author: 'you', sender: 'self' };
+  const author = text(raw['username']) ?? (user === undefined ? undefined : await names.person(workspace, user, signal)) ?? user ?? 'somebody';
+  const sender = senderOf(raw);
+  return { author, ...(sender !== undefined && { sender }) };
 };
 
-const fetchThread = async (reading: ThreadReading, workspace: Workspace, thread: { channel: string; ts: string; before: string }, signal: AbortSignal): Promise<NonNullable<InboundEvent['earlier']>> => {
+const fetchThread = async (reading: ThreadReading, workspace: Workspace, thread: { channel: string; ts: string; before: string }, signal: AbortSignal): Promise<readonly EarlierMessage[]> => {
   const { channel, ts, before } = thread;
   const answer = await workspace.api.repeatable('conversations.replies', { channel, ts, latest: before, limit: 200 }, signal, 'chat');
   const messages = records(answer['messages']).filter((raw) => isNewer(before, timestamp(raw['ts']) ?? before));
-  const earlier: { author: string; text: string }[] = [];
+  const earlier: EarlierMessage[] = [];
   for (const raw of messages.slice(-mostMessages)) {
     const content = readContent(raw, workspace.teamId);
-    if (content !== undefined && content.text !== '') earlier.push({ author: await authorOf(reading, workspace, raw, signal), text: content.text });
+    if (content !== undefined && content.text !== '') earlier.push({ ...(await authorOf(reading, workspace, raw, signal)), text: content.text });
   }
   return earlier;
 };

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import vectors from '../../../test/vectors/send-errors.json' with { type: 'json' };
 import type { PlatformErrorCode } from '../../core/errors.ts';
-import { classifyDescription, toPlatformError } from './errors.ts';
+import { classifyDescription, Refusal, toPlatformError } from './errors.ts';
 import { TransportError } from './transport.ts';
+import type { Json } from './wire.ts';
 
 const codeOf = ({ kind, whole_chat_dead }: (typeof vectors.cases)[number]['out']): string => {
   if (kind === 'unknown') return 'rejected';
@@ -45,15 +46,16 @@ describe('a failed call', () => {
   const live = new AbortController().signal;
   const once = { once: true, scope: 'chat' } as const;
   const again = { once: false, scope: 'account' } as const;
-  const lost = (phase: TransportError['phase']) => ({ name: 'HttpError', error: new TransportError(phase, 'gone', 'ECONNRESET') });
+  const lost = (phase: TransportError['phase']) => new TransportError(phase, 'gone', 'ECONNRESET');
+  const refused = (answer: Json) => new Refusal('sendMessage', { ok: false, ...answer });
 
   for (const [what, error, facts, code] of [
     ['a visible call that never left', lost('connecting'), once, 'unavailable'],
     ['a visible call whose answer was lost', lost('sent'), once, 'unknown_outcome'],
     ['a visible call with an unreadable answer', lost('answered'), once, 'unknown_outcome'],
     ['a repeatable call whose answer was lost', lost('sent'), again, 'unavailable'],
-    ['a visible call that Telegram failed to handle', { error_code: 500, description: 'Internal Server Error' }, once, 'unavailable'],
-    ['an upload whose file vanished', { error: Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'read' }) }, once, 'rejected'],
+    ['a visible call that Telegram failed to handle', refused({ error_code: 500, description: 'Internal Server Error' }), once, 'unavailable'],
+    ['an upload whose file vanished', Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'read' }), once, 'rejected'],
     ['a call that broke in an unknown way', new TypeError('x'), once, 'unknown_outcome'],
   ] as const satisfies readonly (readonly [string, unknown, object, PlatformErrorCode])[]) {
     it(`is ${code} for ${what}`, () => assert.equal(toPlatformError(error, facts, live).code, code));
@@ -64,13 +66,13 @@ describe('a failed call', () => {
   });
 
   it('says how long a limit lasts and whom it covers', () => {
-    const error = { error_code: 429, description: 'Too Many Requests: retry after 7', parameters: { retry_after: 7 }, method: 'sendMessage' };
+    const error = refused({ error_code: 429, description: 'Too Many Requests: retry after 7', parameters: { retry_after: 7 } });
     assert.deepEqual(toPlatformError(error, once, live).facts, { scope: 'chat', retryAfterMs: 7000 });
     assert.equal(toPlatformError(error, again, live).facts.scope, 'account');
   });
 
   it('says where a group went that became a supergroup', () => {
-    const error = { error_code: 400, description: 'Bad Request: group chat was upgraded to a supergroup chat', parameters: { migrate_to_chat_id: -1001 } };
+    const error = refused({ error_code: 400, description: 'Bad Request: group chat was upgraded to a supergroup chat', parameters: { migrate_to_chat_id: -1001 } });
     const { code, facts } = toPlatformError(error, once, live);
     assert.deepEqual([code, facts.movedToChatId], ['chat_gone', '-1001']);
   });

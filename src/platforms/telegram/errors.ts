@@ -51,13 +51,27 @@ export const classifyDescription = (status: number | undefined, description: str
   return { code: row.code, ...(row.missing !== undefined && { missing: row.missing }) };
 };
 
-const refusal = (answer: Json, status: number, facts: CallFacts): PlatformError => {
+/** Telegram has answered, and does not want to. */
+export class Refusal extends Error {
+  readonly method: string;
+  readonly answer: Json;
+
+  constructor(method: string, answer: Json) {
+    super(`${method} was refused`);
+    this.name = 'Refusal';
+    this.method = method;
+    this.answer = answer;
+  }
+}
+
+const meaningOf = ({ method, answer }: Refusal, facts: CallFacts): PlatformError => {
+  const status = integer(answer['error_code']);
   const description = text(answer['description']) ?? '';
   const parameters = record(answer['parameters']);
   const retryAfter = integer(parameters?.['retry_after']);
   const moved = integer(parameters?.['migrate_to_chat_id']);
   const { code, missing } = classifyDescription(status, description === '' ? 'refused' : description);
-  return new PlatformError(code, `${text(answer['method']) ?? 'call'}: ${status} ${description}`, {
+  return new PlatformError(code, `${method}: ${status ?? 'refused'} ${description}`, {
     ...(missing !== undefined && { missing }),
     ...(moved !== undefined && { movedToChatId: String(moved) }),
     ...(code === 'rate_limited' && { scope: facts.scope }),
@@ -69,16 +83,13 @@ const refusal = (answer: Json, status: number, facts: CallFacts): PlatformError 
 export const toPlatformError = (error: unknown, facts: CallFacts, signal: AbortSignal): PlatformError => {
   if (error instanceof PlatformError) return error;
   if (signal.aborted) return new PlatformError('aborted', 'aborted');
-  const thrown = record(error);
-  const status = integer(thrown?.['error_code']);
-  if (thrown !== undefined && status !== undefined) return refusal(thrown, status, facts);
-  const cause = thrown?.['error'] ?? error;
-  if (cause instanceof TransportError) {
-    const code = facts.once && cause.phase !== 'connecting' ? 'unknown_outcome' : 'unavailable';
-    return new PlatformError(code, cause.message, { cause });
+  if (error instanceof Refusal) return meaningOf(error, facts);
+  if (error instanceof TransportError) {
+    const code = facts.once && error.phase !== 'connecting' ? 'unknown_outcome' : 'unavailable';
+    return new PlatformError(code, error.message, { cause: error });
   }
   // Our own file could not be read while it was uploaded: the request never became whole.
-  if (text(record(cause)?.['syscall']) !== undefined) return new PlatformError('rejected', 'the file could not be read', { cause });
+  if (text(record(error)?.['syscall']) !== undefined) return new PlatformError('rejected', 'the file could not be read', { cause: error });
   return new PlatformError(facts.once ? 'unknown_outcome' : 'unavailable', 'the call failed', {});
 };
 
@@ -86,7 +97,7 @@ export const toPlatformError = (error: unknown, facts: CallFacts, signal: AbortS
 export const unlessRefusedWith =
   (pattern: RegExp) =>
   (error: unknown): void => {
-    if (!pattern.test(text(record(error)?.['description']) ?? '')) throw error;
+    if (!(error instanceof Refusal) || !pattern.test(text(error.answer['description']) ?? '')) throw error;
   };
 
 export const notModified = /message is not modified/i;

@@ -78,7 +78,7 @@ const newTyping = (api: TelegramApi): Typing => ({
 });
 
 const open = async ({ account, options, log, data }: AdapterContext<TelegramOptions>): Promise<Adapter> => {
-  const api = await openApi(options);
+  const api = openApi(options);
   const clock = systemClock;
   const { webhook_url: url, webhook_secret: secret } = options;
   const webhook = url === undefined || secret === undefined ? undefined : newWebhook({ url, secret });

@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from 'node:timers/promises';
 import { PlatformError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -110,10 +111,11 @@ export const poll = async (receiving: Receiving, signal: AbortSignal): Promise<v
     signal.throwIfAborted();
     await api.repeatable('account', stop.signal, (raw, s) => raw.deleteWebhook({ drop_pending_updates: false }, s));
     place = await findPlace(receiving);
-    for (;;) {
+    // The first answer comes at once: until then nobody knows whether we receive at all.
+    for (let waitSeconds = 0; ; waitSeconds = pollTimeoutSeconds) {
       const offset = place.offset();
       const known = offset === undefined ? {} : { offset };
-      const asked = api.poll(stop.signal, (raw, s) => raw.getUpdates({ ...known, timeout: pollTimeoutSeconds, limit: 100, allowed_updates: updateKinds }, s));
+      const asked = api.poll(stop.signal, (raw, s) => raw.getUpdates({ ...known, timeout: waitSeconds, limit: 100, allowed_updates: updateKinds }, s));
       const [updates] = await Promise.all([asked, place.written()]);
       if (!Array.isArray(updates)) throw new PlatformError('unavailable', 'getUpdates: the answer is not a list');
       inbox.alive();
@@ -122,6 +124,8 @@ export const poll = async (receiving: Receiving, signal: AbortSignal): Promise<v
       if (failure !== undefined) throw failure.error;
       if (next === undefined) throw new PlatformError('unavailable', 'getUpdates: no update has an id');
       place.advance(Math.max(next, offset ?? 0));
+      // Whoever has been stored is answered before we ask for more: the model is asked first, and works while we write.
+      await otherWork();
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -9,6 +9,7 @@ import type { TelegramApi } from './api.ts';
 import { formatMarkdownV2, measureTelegram } from './format.ts';
 import type { TelegramOptions } from './options.ts';
 import { resumable } from '../progress.ts';
+import { attached } from './upload-form.ts';
 import { intoAlbums, prepareUploads } from './uploads.ts';
 import type { Upload } from './uploads.ts';
 
@@ -74,8 +75,8 @@ const captionOf = (message: OutboundMessage, part: Part): Caption => {
 };
 
 const sendFile = (api: TelegramApi, upload: Upload, envelope: Envelope & Caption, signal: AbortSignal): Promise<unknown> => {
-  const file = new api.InputFile(upload.path, upload.name);
-  return api.once(signal, (raw, s): Promise<unknown> => {
+  const file = attached(0);
+  const send: Parameters<typeof api.once<unknown>>[1] = (raw, s) => {
     switch (upload.shape) {
       case 'photo':
         return raw.sendPhoto({ ...envelope, photo: file }, s);
@@ -94,25 +95,26 @@ const sendFile = (api: TelegramApi, upload: Upload, envelope: Envelope & Caption
       default:
         return upload.shape satisfies never;
     }
-  });
+  };
+  return api.once(signal, send, [upload]);
 };
 
 /** All items of an album are of one class, see `intoAlbums`. */
-const albumOf = (api: TelegramApi, uploads: readonly Upload[], words: Caption) => {
-  const item = <Type extends string>(type: Type, { path, name }: Upload, index: number) => ({ type, media: new api.InputFile(path, name), ...(index === 0 && words) });
+const albumOf = (uploads: readonly Upload[], words: Caption) => {
+  const item = <Type extends string>(type: Type, index: number) => ({ type, media: attached(index), ...(index === 0 && words) });
   switch (uploads[0]?.shape) {
     case 'audio':
-      return uploads.map((upload, index) => item('audio', upload, index));
+      return uploads.map((_, index) => item('audio', index));
     case 'document':
-      return uploads.map((upload, index) => item('document', upload, index));
+      return uploads.map((_, index) => item('document', index));
     default:
-      return uploads.map((upload, index) => (upload.shape === 'video' ? item('video', upload, index) : item('photo', upload, index)));
+      return uploads.map(({ shape }, index) => (shape === 'video' ? item('video', index) : item('photo', index)));
   }
 };
 
 const sendAlbum = async (api: TelegramApi, part: Part, message: { envelope: Envelope; words: Caption }, signal: AbortSignal): Promise<readonly string[]> => {
-  const media = albumOf(api, part.uploads, message.words);
-  const messages: unknown = await api.once(signal, (raw, s) => raw.sendMediaGroup({ ...message.envelope, media }, s));
+  const media = albumOf(part.uploads, message.words);
+  const messages: unknown = await api.once(signal, (raw, s) => raw.sendMediaGroup({ ...message.envelope, media }, s), part.uploads);
   if (!Array.isArray(messages) || messages.length === 0) throw new PlatformError('unknown_outcome', 'Telegram answered without the messages of the album');
   return messages.map(sentId);
 };

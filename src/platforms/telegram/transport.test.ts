@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-const fetchFrom = (root: string, silenceMs = 5000, signal?: AbortSignal) => newTransport({ root, silenceMs }).fetch(`${root}/bot1:secret/x`, { method: 'POST', body: '{}', ...(signal && { signal }) });
+const askFrom = (root: string, silenceMs = 5000, signal?: AbortSignal) => newTransport({ root, silenceMs }).ask(`${root}/bot1:secret/x`, { body: '{}', ...(signal && { signal }) });
 
 const failsIn = (promise: Promise<unknown>, phase: Phase): Promise<void> =>
   assert.rejects(promise, (error) => error instanceof TransportError && error.phase === phase && !error.message.includes('secret'));
@@ -30,23 +30,23 @@ const failsIn = (promise: Promise<unknown>, phase: Phase): Promise<void> =>
 describe('a call', () => {
   it('gets the answer of the Bot API', async () => {
     const port = await serve((_request, response) => response.end('{"ok":true,"result":1}'));
-    assert.deepEqual(await (await fetchFrom(`http://127.0.0.1:${port}`)).json(), { ok: true, result: 1 });
+    assert.deepEqual(await askFrom(`http://127.0.0.1:${port}`), { ok: true, result: 1 });
   });
 
   it('that nobody listens to has not left', async () => {
     const port = await serve(() => undefined);
     for (const close of closing.splice(0)) await close();
-    await failsIn(fetchFrom(`http://127.0.0.1:${port}`), 'connecting');
+    await failsIn(askFrom(`http://127.0.0.1:${port}`), 'connecting');
   });
 
   it('whose connection never became secure has not left', async () => {
     const port = await serve((_request, response) => response.end());
-    await failsIn(fetchFrom(`https://127.0.0.1:${port}`), 'connecting');
+    await failsIn(askFrom(`https://127.0.0.1:${port}`), 'connecting');
   });
 
   it('whose connection breaks before the answer has left', async () => {
     const port = await serve((request) => request.socket.destroy());
-    await failsIn(fetchFrom(`http://127.0.0.1:${port}`), 'sent');
+    await failsIn(askFrom(`http://127.0.0.1:${port}`), 'sent');
   });
 
   it('whose answer breaks off has left', async () => {
@@ -54,25 +54,25 @@ describe('a call', () => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('{"ok":', () => response.destroy());
     });
-    await failsIn(fetchFrom(`http://127.0.0.1:${port}`), 'sent');
+    await failsIn(askFrom(`http://127.0.0.1:${port}`), 'sent');
   });
 
   it('that stays silent too long has left', async () => {
     const port = await serve(() => undefined);
-    await failsIn(fetchFrom(`http://127.0.0.1:${port}`, 30), 'sent');
+    await failsIn(askFrom(`http://127.0.0.1:${port}`, 30), 'sent');
   });
 
   for (const body of ['<html>', '', 'null', '[]', '"ok"', '{"result":1}']) {
     it(`answered with ${JSON.stringify(body)} is answered with nonsense`, async () => {
       const port = await serve((_request, response) => response.end(body));
-      await failsIn(fetchFrom(`http://127.0.0.1:${port}`), 'answered');
+      await failsIn(askFrom(`http://127.0.0.1:${port}`), 'answered');
     });
   }
 
   it('ends at once when aborted, before and in the middle', async () => {
     const port = await serve(() => undefined);
-    await failsIn(fetchFrom(`http://127.0.0.1:${port}`, 5000, AbortSignal.abort()), 'connecting');
-    await failsIn(fetchFrom(`http://127.0.0.1:${port}`, 5000, AbortSignal.timeout(20)), 'sent');
+    await failsIn(askFrom(`http://127.0.0.1:${port}`, 5000, AbortSignal.abort()), 'connecting');
+    await failsIn(askFrom(`http://127.0.0.1:${port}`, 5000, AbortSignal.timeout(20)), 'sent');
   });
 
   it('goes through a proxy where one is set', async () => {
@@ -84,7 +84,7 @@ describe('a call', () => {
     });
     const root = `http://127.0.0.1:${port}`;
     const transport = newTransport({ root, silenceMs: 5000, proxyUrl: `http://127.0.0.1:${proxy}` });
-    await transport.fetch(`${root}/bot1:secret/x`, { method: 'POST', body: '{}' });
+    await transport.ask(`${root}/bot1:secret/x`, { body: '{}' });
     assert.deepEqual(asked, [`${root}/bot1:secret/x`]);
   });
 });

@@ -33,7 +33,7 @@ const shapeOf = (media: Pick<OutboundMedia, 'kind' | 'mime'>, sizeBytes: number)
   return shownAs[media.kind].test(mime) ? media.kind : 'document';
 };
 
-/** grammY writes the name into a header without quotes. */
+/** The name stands in a header. */
 const headerSafe = (name: string): string => name.toWellFormed().replace(/[\r\n";\\/]/g, '_') || 'file';
 
 /** Looks at the files before anything is sent, so that a bad one refuses the whole message. */

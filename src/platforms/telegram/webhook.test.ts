@@ -124,7 +124,7 @@ describe('a webhook', () => {
     const options = telegramOptions.parse(simulator.options);
     const clock = manualClock();
     const inbox = testInbox();
-    const receiving = { api: await openApi(options), inbox, clock, log: silentLogger, parse: () => ({ skip: 'unused' }), pollTimeoutSeconds: 1 };
+    const receiving = { api: openApi(options), inbox, clock, log: silentLogger, parse: () => ({ skip: 'unused' }), pollTimeoutSeconds: 1 };
     const ended = newWebhook({ url: options.webhook_url ?? '', secret: options.webhook_secret ?? '' }).run(receiving, never);
     ended.catch(() => undefined);
     await eventually(() => clock.waiting() === 1);

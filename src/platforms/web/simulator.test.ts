@@ -31,6 +31,7 @@ test('the simulator speaks, listens and presses as a tab of the page does', { ti
   const events: InboundEvent[] = [];
   const inbox: Inbox = {
     accept: async (event) => (events.push(event), 'stored'),
+    returned: async () => false,
     alive: () => undefined,
     cursor: { read: async () => undefined, write: async () => undefined },
   };

@@ -29,6 +29,7 @@ const newInbox = () => {
       events.push(event);
       return 'stored';
     },
+    returned: async () => false,
     alive: () => undefined,
     cursor: { read: async () => undefined, write: async () => undefined },
   };

@@ -1,6 +1,10 @@
+import { newChains } from '../../lib/chains.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Adapter, AdapterContext, Platform } from '../contract.ts';
 import { maxAnswerLength, openAnswers } from './answers.ts';
+import { openCoalescedCalls } from './coalesced-calls.ts';
+import { openGithubComments } from './github-comments.ts';
+import { readIssue } from './github-issue.ts';
 import { newCallMemory } from './memory.ts';
 import { webhookOptions } from './options.ts';
 import type { WebhookOptions } from './options.ts';
@@ -10,17 +14,23 @@ import type { Receiving } from './routes.ts';
 
 const aliveEveryMs = 15_000;
 const dayMs = 86_400_000;
+/** How long an issue may be commented on after a call spoke of it, and answers to calls that belong together are found by each of them. */
+const keptDays = 30;
 
 const open = async ({ account, options, log, data }: AdapterContext<WebhookOptions>): Promise<Adapter> => {
   const clock = systemClock;
   const answers = openAnswers(data);
   const memory = newCallMemory(data);
+  const comments = openGithubComments(options.github, data, () => clock.now());
+  const coalesced = openCoalescedCalls(data);
   let receiving: Receiving | undefined;
   let forgottenMs = 0;
   const forget = async (): Promise<void> => {
     if (clock.now() - forgottenMs < dayMs) return;
     forgottenMs = clock.now();
     await memory.forget(forgottenMs - options.replay_days * dayMs);
+    await comments.forget(forgottenMs - keptDays * dayMs);
+    await coalesced.forget(forgottenMs - keptDays * dayMs);
   };
   return {
     identify: async () => ({ id: account, name: 'Webhooks' }),
@@ -38,9 +48,12 @@ const open = async ({ account, options, log, data }: AdapterContext<WebhookOptio
         receiving = undefined;
       }
     },
-    send: (message, signal) => answers.keep(message, signal),
+    send(message, signal) {
+      const issue = readIssue(message.target.chatId);
+      return issue === undefined ? answers.keep(message, signal) : comments.post(message, issue, signal);
+    },
     repeatsAreSafe: true,
-    webhook: { guard: 'own', routes: webhookRoutes({ account, options, answers, memory, mayCall: newRateLimit(), clock, log, receiving: () => receiving }) },
+    webhook: { guard: 'own', routes: webhookRoutes({ account, options, answers, memory, comments, coalesced, order: newChains(), mayCall: newRateLimit(), clock, log, receiving: () => receiving }) },
   };
 };
 
@@ -52,6 +65,7 @@ export const webhook: Platform<WebhookOptions> = {
   label: 'Webhooks',
   options: webhookOptions,
   limits: { text: maxAnswerLength, measure: (markdown) => markdown.length, editIntervalMs: 1000 },
+  readChat: (ref) => (readIssue(ref) === undefined ? undefined : { chatId: ref }),
   display: { tier: 'minimal' },
   hints: 'A program has called. Nobody is here to be asked, and nothing can be said after your answer.',
   asyncDelivery: false,

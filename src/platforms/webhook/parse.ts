@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { InboundEvent } from '../../core/message.ts';
-import { isNowhere } from './options.ts';
 import type { Route, Scheme } from './options.ts';
 import { promptOf } from './prompt.ts';
 import type { Proof, SignedCall } from './signatures.ts';
-import { valueAt } from './template.ts';
+import { renderWhole, valueAt } from './template.ts';
+import type { TemplateFacts } from './template.ts';
 
 /** A call that was let in. */
 export interface Call extends SignedCall {
@@ -107,23 +107,36 @@ export const deliveryOf = (call: Call, payload: unknown): Delivery => {
 /** Where the answer to a delivery goes. */
 export const chatIdOf = (route: Pick<Route, 'conversation'>, name: string, delivery: string): string => (route.conversation === 'route' ? name : `${name}/${delivery}`);
 
-export const eventFrom = (call: Call, facts: { readonly account: string; readonly payload: unknown; readonly event: string; readonly delivery: string; readonly nowMs: number }): InboundEvent => {
+/** What calls have in common that are answered together: the key, and where the answer goes. Undefined for a call that names no key: it is answered by itself. */
+const groupOf = ({ route, routeName }: Call, facts: TemplateFacts, deliver: string | undefined): string | undefined => {
+  const key = route.coalesce === undefined ? undefined : renderWhole(route.coalesce.key, facts);
+  return key === undefined ? undefined : digest(JSON.stringify([routeName, key, deliver]));
+};
+
+const batchOf = ({ coalesce }: Route, group: string | undefined): Pick<InboundEvent, 'batch'> =>
+  coalesce === undefined || group === undefined ? {} : { batch: { id: group, kind: 'calls', hold: { ms: coalesce.window_seconds * 1000, mostMs: coalesce.max_wait_seconds * 1000 } } };
+
+export const eventFrom = (call: Call, facts: { readonly account: string; readonly payload: unknown; readonly event: string; readonly delivery: string; readonly deliver: string | undefined; readonly nowMs: number }): InboundEvent => {
   const { route, routeName } = call;
-  const { deliver, deliver_only: verbatim, agent, skills } = route;
-  const arranged = { ...(agent !== undefined && { agent }), ...(skills.length > 0 && { skills }), ...(!isNowhere(deliver) && { deliver }), ...(verbatim && { verbatim: true as const }) };
+  const { deliver_only: verbatim, agent, skills } = route;
+  const { deliver } = facts;
+  const values = { payload: facts.payload, event: facts.event, route: routeName };
+  const group = groupOf(call, values, deliver);
+  const arranged = { ...(agent !== undefined && { agent }), ...(skills.length > 0 && { skills }), ...(deliver !== undefined && { deliver }), ...(verbatim && { verbatim: true as const }) };
   return {
     account: facts.account,
     kind: 'message',
     nativeId: facts.delivery,
-    chat: { id: chatIdOf(route, routeName, facts.delivery), type: 'dm', name: `webhook ${routeName}`, parentId: routeName },
+    chat: { id: group === undefined ? chatIdOf(route, routeName, facts.delivery) : `${routeName}/key.${group}`, type: 'dm', name: `webhook ${routeName}`, parentId: routeName },
     sender: { id: routeName, name: routeName, isBot: false },
-    text: promptOf(route, { payload: facts.payload, event: facts.event, route: routeName }).toWellFormed(),
+    text: promptOf(route, values).toWellFormed(),
     media: [],
     messageId: facts.delivery,
     addressed: true,
     mentioned: false,
     awaitsAnswer: true,
     ...(Object.keys(arranged).length > 0 && { arranged }),
+    ...batchOf(route, group),
     sentAtMs: facts.nowMs,
   };
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { replyTarget } from '../../core/message.ts';
+import { newChains } from '../../lib/chains.ts';
 import { manualClock } from '../../lib/clock.ts';
 import type { ManualClock } from '../../lib/clock.ts';
 import { capturingLogger } from '../../lib/logger.ts';
@@ -10,6 +11,8 @@ import type { BenchInbox } from '../conformance-bench.ts';
 import type { AccountData } from '../contract.ts';
 import { openAnswers } from './answers.ts';
 import type { Answers } from './answers.ts';
+import { openCoalescedCalls } from './coalesced-calls.ts';
+import { openGithubComments } from './github-comments.ts';
 import { newCallMemory } from './memory.ts';
 import { webhookOptions } from './options.ts';
 import type { Scheme } from './options.ts';
@@ -32,14 +35,17 @@ interface Given {
   readonly data?: AccountData;
   readonly clock?: ManualClock;
   readonly inbox?: BenchInbox;
+  /** Whether nothing is received. */
+  readonly away?: () => boolean;
 }
 
-const open = (route: Readonly<Record<string, unknown>>, { data = openAccountData(':memory:'), clock = manualClock(), inbox = newInbox() }: Given = {}): Door => {
-  const options = webhookOptions.parse({ routes: { r: { secret, ...route } }, max_body_bytes: 1024 });
+const open = (route: Readonly<Record<string, unknown>>, { data = openAccountData(':memory:'), clock = manualClock(), inbox = newInbox(), away = () => false }: Given = {}): Door => {
+  const options = webhookOptions.parse({ routes: { r: { secret, ...route } }, github: { token: 'ghp_token' }, max_body_bytes: 1024 });
   const { log, lines } = capturingLogger();
   const answers = openAnswers(data);
   const stop = new AbortController();
-  const routes = webhookRoutes({ account: 'webhook', options, answers, memory: newCallMemory(data), mayCall: newRateLimit(), clock, log, receiving: () => ({ inbox, signal: stop.signal }) });
+  const comments = openGithubComments(options.github, data, () => clock.now());
+  const routes = webhookRoutes({ account: 'webhook', options, answers, memory: newCallMemory(data), comments, coalesced: openCoalescedCalls(data), order: newChains(), mayCall: newRateLimit(), clock, log, receiving: () => (away() ? undefined : { inbox, signal: stop.signal }) });
   return { inbox, clock, answers, stop, lines, request: async (path, init, env) => routes.request(path, init, env) };
 };
 
@@ -205,6 +211,17 @@ test('what is remembered of calls is forgotten in the end', async () => {
   assert.ok(await small.knows('r', ['call 99']));
 });
 
+test('a call while nothing is received is to be sent again, and counts for nothing', async () => {
+  let isAway = true;
+  const door = open({ rate_limit: 1 }, { away: () => isAway });
+  for (let i = 0; i < 3; i += 1) {
+    const refused = await send(door);
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);
+  }
+  isAway = false;
+  assert.equal((await send(door)).status, 202);
+});
+
 test('the same body is something new where the route says so, or the payload has an id of its own', async () => {
   const door = open({ repeats: true });
   for (const id of ['a', 'b']) assert.deepEqual(await statusOf(send(door, { scheme: 'v1', id })), [202, 'accepted']);
@@ -277,4 +294,52 @@ test('a route that cannot be right is refused when the configuration is read', (
   assert.deepEqual(problems({ secret, deliver_only: true, deliver: 'telegram', wait_seconds: 5 }), ['routes.r.wait_seconds']);
   assert.deepEqual(problems({ secret }, '../x'), ['routes.../x']);
   assert.deepEqual(problems({ secret }), []);
+});
+
+const answersOf = async (door: Door, delivery: string): Promise<readonly string[]> => {
+  const response = await door.request(`/r?delivery=${delivery}`, { headers: { authorization: `Bearer ${secret}` } });
+  return ((await response.json()) as { answers: readonly { text: string }[] }).answers.map(({ text }) => text);
+};
+
+test('calls that belong together are one conversation, each is stored, and each finds the answer that was given to all', async () => {
+  const door = open({ prompt: '{n}', trusted: true, coalesce: { key: '{pr}', window_seconds: 5 } });
+  for (const [id, pr] of [['a', 1], ['b', 1], ['c', 2], ['d', 1]] as const) assert.deepEqual(await statusOf(send(door, { id, payload: { pr, n: id } })), [202, 'coalesced']);
+  assert.deepEqual(await statusOf(send(door, { id: 'a', payload: { pr: 1, n: 'a' } })), [200, 'duplicate']);
+  const [first, second, other, last] = door.inbox.events;
+  assert.ok(first !== undefined && second !== undefined && other !== undefined && last !== undefined);
+  assert.deepEqual([first.chat.id, first.batch], [second.chat.id, second.batch]);
+  assert.notEqual(first.chat.id, other.chat.id);
+  assert.deepEqual(first.batch, { id: first.batch?.id, kind: 'calls', hold: { ms: 5000, mostMs: 300_000 } });
+  await door.answers.keep({ key: 'k1', target: replyTarget(second), text: 'to a and b' }, never);
+  assert.deepEqual([await answersOf(door, 'a'), await answersOf(door, 'b'), await answersOf(door, 'c'), await answersOf(door, 'd')], [['to a and b'], ['to a and b'], [], []]);
+  await door.answers.keep({ key: 'k2', target: replyTarget(last), text: 'to d' }, never);
+  assert.deepEqual([await answersOf(door, 'a'), await answersOf(door, 'd'), await answersOf(door, 'nothing')], [['to a and b'], ['to d'], []]);
+});
+
+test('a call without the key is answered by itself, and calls with answers for different places never together', async () => {
+  const door = open({ deliver: 'github_comment', coalesce: { key: '{repository.full_name}' } });
+  const call = (number: number) => send(door, { payload: { repository: { full_name: 'octo/app' }, issue: { number } } });
+  for (const number of [1, 2]) assert.deepEqual(await statusOf(call(number)), [202, 'coalesced']);
+  const [one, two] = door.inbox.events;
+  assert.notEqual(one?.chat.id, two?.chat.id);
+  assert.deepEqual([one?.arranged?.deliver, two?.arranged?.deliver], ['webhook:github:octo/app#1', 'webhook:github:octo/app#2']);
+  const alone = open({ coalesce: { key: '{pr}' } });
+  assert.deepEqual(await statusOf(send(alone, { id: 'x', payload: {} })), [202, 'accepted']);
+  assert.deepEqual([alone.inbox.events[0]?.chat.id, alone.inbox.events[0]?.batch], ['r/x', undefined]);
+});
+
+test('a call that names nothing to comment on, or is about a comment of ours, is ignored with its reason', async () => {
+  const door = open({ deliver: 'github_comment' });
+  assert.deepEqual(await statusOf(send(door, { payload: { ref: 'main' } })), [200, 'ignored']);
+  const own = { repository: { full_name: 'octo/app' }, issue: { number: 1 }, comment: { body: `hi\n\n<!-- hermes-gateway:${'a'.repeat(32)} -->` } };
+  assert.deepEqual(await statusOf(send(door, { payload: own })), [200, 'ignored']);
+  assert.deepEqual(door.inbox.offered, []);
+  assert.ok(['it names no issue', 'it is a comment of ours'].every((reason) => door.lines.some((line) => line.includes(reason))));
+});
+
+test('calls that are answered together cannot be waited for, passed on as they are, or share one conversation with others', () => {
+  for (const [wrong, path] of [[{ wait_seconds: 5 }, 'wait_seconds'], [{ deliver_only: true, deliver: 'telegram:7' }, 'coalesce'], [{ conversation: 'route' }, 'conversation']] as const) {
+    const { error } = webhookOptions.safeParse({ routes: { r: { secret, coalesce: { key: '{a}' }, ...wrong } } });
+    assert.deepEqual(error?.issues.map((issue) => issue.path.at(-1)), [path]);
+  }
 });

@@ -2,11 +2,17 @@ import { isIP } from 'node:net';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import type { InboundEvent } from '../../core/message.ts';
+import type { Chains } from '../../lib/chains.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Inbox } from '../contract.ts';
-import type { Answers } from './answers.ts';
+import type { Accepted, Inbox } from '../contract.ts';
+import type { Answer, Answers } from './answers.ts';
+import type { CoalescedCalls } from './coalesced-calls.ts';
 import { firstUnmet } from './filters.ts';
+import { isOwnComment } from './github-comments.ts';
+import type { GithubComments } from './github-comments.ts';
+import { placesOf } from './github-issue.ts';
 import type { CallMemory } from './memory.ts';
 import { noAuthentication } from './options.ts';
 import type { Route, WebhookOptions } from './options.ts';
@@ -28,6 +34,10 @@ export interface RouteDeps {
   readonly options: WebhookOptions;
   readonly answers: Answers;
   readonly memory: CallMemory;
+  readonly comments: Pick<GithubComments, 'allow'>;
+  readonly coalesced: CoalescedCalls;
+  /** Keeps the order of calls that are answered together. */
+  readonly order: Chains;
   readonly mayCall: ReturnType<typeof newRateLimit>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -76,27 +86,56 @@ const awaitAnswer = async (deps: RouteDeps, context: Context, at: { readonly cha
   return context.json(silence.test(answer.text) ? { status: 'silent', delivery: at.delivery } : { status: 'answered', delivery: at.delivery, answer: answer.text });
 };
 
+/** Calls that are answered together are noted and stored one after another, so that both are in the same order. */
+const store = (deps: RouteDeps, inbox: Inbox, event: InboundEvent, route: string): Promise<Accepted> => {
+  if (event.batch === undefined) return inbox.accept(event);
+  return deps.order.run(event.chat.id, async () => {
+    await deps.coalesced.note(route, event.nativeId, { chatId: event.chat.id, nowMs: event.sentAtMs });
+    return inbox.accept(event);
+  });
+};
+
+/** What was answered to a delivery; of those that were answered together the answer to the last is the answer to all. */
+const answersFor = async ({ answers, coalesced }: RouteDeps, at: { readonly name: string; readonly route: Route }, delivery: string): Promise<readonly Answer[]> => {
+  const call = at.route.coalesce === undefined ? undefined : await coalesced.find(at.name, delivery);
+  const all = await answers.list(call?.chatId ?? chatIdOf(at.route, at.name, delivery));
+  if (call === undefined) return all.filter((answer) => answer.delivery === delivery);
+  for (const answer of all) {
+    const answered = await coalesced.find(at.name, answer.delivery);
+    if (answered !== undefined && answered.order >= call.order) return all.filter((other) => other.delivery === answer.delivery);
+  }
+  return [];
+};
+
+const away = (context: Context): Response => context.json({ error: 'Nothing is received at the moment; try again.' }, 503, { 'retry-after': '1' });
+
 /** A call that was let in and read: it becomes an event, unless the route does not want it. */
 const take = async (deps: RouteDeps, context: Context, call: Call, payload: unknown): Promise<Response> => {
   const { route, routeName } = call;
   const { log, account, clock, memory } = deps;
   const receiving = deps.receiving();
-  if (receiving === undefined) return context.json({ error: 'Nothing is received at the moment; try again.' }, 503);
+  if (receiving === undefined) return away(context);
   const ignore = (reason: string): Response => {
     log.info({ route: routeName, reason }, 'webhook.ignored');
     return context.json({ status: 'ignored', reason });
   };
   const event = eventOf(call, payload);
+  if (isOwnComment(payload)) return ignore('it is a comment of ours');
   if (!takesEvent(route, event, payload)) return ignore('the route does not take events of this kind');
   const unmet = firstUnmet(route.filters, payload);
   if (unmet !== undefined) return ignore(`filter ${unmet} does not hold`);
   const { id: delivery, memory: keys } = deliveryOf(call, payload);
   if (await memory.knows(routeName, keys)) return context.json({ status: 'duplicate', delivery });
-  const accepted = await receiving.inbox.accept(eventFrom(call, { account, payload, event, delivery, nowMs: clock.now() }));
+  const places = placesOf(route, account, { payload, event, route: routeName });
+  if (places === undefined) return ignore('it names no issue or pull request to comment on');
+  if (places.issue !== undefined) await deps.comments.allow(places.issue, clock.now());
+  const taken = eventFrom(call, { account, payload, event, delivery, deliver: places.deliver, nowMs: clock.now() });
+  const accepted = await store(deps, receiving.inbox, taken, routeName);
   await memory.keep(routeName, keys, clock.now());
   if (accepted === 'skipped' || accepted === 'denied') return ignore('it was turned away');
   if (route.wait_seconds > 0) return awaitAnswer(deps, context, { chatId: chatIdOf(route, routeName, delivery), delivery, seconds: route.wait_seconds, signal: receiving.signal });
-  return accepted === 'duplicate' ? context.json({ status: 'duplicate', delivery }) : context.json({ status: 'accepted', delivery }, 202);
+  if (accepted === 'duplicate') return context.json({ status: 'duplicate', delivery });
+  return context.json({ status: taken.batch === undefined ? 'accepted' : 'coalesced', delivery }, 202);
 };
 
 const post = async (deps: RouteDeps, context: Context, at: { readonly name: string; readonly route: Route }): Promise<Response> => {
@@ -107,6 +146,8 @@ const post = async (deps: RouteDeps, context: Context, at: { readonly name: stri
     log.warn({ route: at.name, reason: verdict.reason, peer: peerOf(context) }, 'webhook.refused');
     return context.json({ error: 'The call is not signed as this route wants it.' }, 401);
   }
+  // A call that is not taken does not count.
+  if (deps.receiving() === undefined) return away(context);
   const waitMs = deps.mayCall(at.name, at.route.rate_limit, clock.now());
   if (waitMs > 0) return context.json({ error: 'There were too many calls; try again later.' }, 429, { 'retry-after': String(Math.ceil(waitMs / 1000)) });
   const format = bodyFormat(call.header('content-type'));
@@ -145,8 +186,7 @@ export const webhookRoutes = (deps: RouteDeps): Hono => {
     if (!isOpen) return context.json({ error: 'Send the secret of the route as bearer token.' }, 401);
     const delivery = context.req.query('delivery');
     if (delivery === undefined && at.route.conversation === 'delivery') return context.json({ error: 'Say which delivery: ?delivery=<id>.' }, 400);
-    const answers = await deps.answers.list(chatIdOf(at.route, at.name, delivery ?? ''));
-    return context.json({ answers: delivery === undefined ? answers : answers.filter((answer) => answer.delivery === delivery) });
+    return context.json({ answers: delivery === undefined ? await deps.answers.list(chatIdOf(at.route, at.name, '')) : await answersFor(deps, at, delivery) });
   });
   return routes;
 };

@@ -52,3 +52,7 @@ export const renderTemplate = (template: string, facts: TemplateFacts, quote: (v
     return value === undefined ? whole : quote(value);
   });
 };
+
+/** The same for words that mean something only with all their values; undefined when one is missing. */
+export const renderWhole = (template: string, facts: TemplateFacts): string | undefined =>
+  [...template.matchAll(placeholder)].some(([, name = '']) => lookUp(facts, name) === undefined) ? undefined : renderTemplate(template, facts);

@@ -18,6 +18,8 @@ interface Sent {
 /** What Discord keeps of a connection, so that it can be taken up again. */
 interface Session {
   readonly id: string;
+  /** Which part of the servers it hears of. */
+  readonly shard: readonly [number, number];
   readonly log: Sent[];
   seq: number;
   acknowledged: number;
@@ -34,13 +36,24 @@ export interface GatewayOptions {
 
 const mostLogged = 50_000;
 
-/** Discord's gateway for one bot and one shard. */
+/** https://discord.com/developers/docs/events/gateway#sharding */
+const hears = ([index, count]: Session['shard'], guildId: string | undefined): boolean => (guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count))) === index;
+
+const readShard = (value: unknown): Session['shard'] => (Array.isArray(value) ? [integer(value[0]) ?? 0, integer(value[1]) ?? 1] : [0, 1]);
+
+/** Discord's gateway for one bot. */
 export class SimulatedGateway {
   readonly frames: Json[] = [];
+  readonly violations: string[] = [];
   /** The code with which the next identification is refused. */
   refuseWith: number | undefined;
   /** Sessions are not taken up again while this is set. */
   invalidate = false;
+  /** How many connections are recommended; fewer are refused. */
+  shards = 1;
+  maxConcurrency = 1;
+  /** How many sessions may still begin today. */
+  startsLeft = 999;
   /** Whether heartbeats are answered. */
   silent = false;
   readonly #world: World;
@@ -91,7 +104,7 @@ export class SimulatedGateway {
   }
 
   dispatch(name: string, data: Json, counts = false): void {
-    for (const session of this.#sessions.values()) this.#dispatchTo(session, name, data, counts);
+    for (const session of this.#sessions.values()) if (hears(session.shard, text(data['guild_id']))) this.#dispatchTo(session, name, data, counts);
   }
 
   /** Ends every connection: rudely, or with a code. */
@@ -151,7 +164,8 @@ export class SimulatedGateway {
       case 6:
         return this.#resume(socket, data);
       case 8:
-        if (session !== undefined) this.#dispatchTo(session, 'GUILD_MEMBERS_CHUNK', { guild_id: this.#world.guildId, members: [{ ...memberOf(this.#world, this.#world.bot.id), user: this.#world.bot }], chunk_index: 0, chunk_count: 1, nonce: data?.['nonce'] }, false);
+        if (session !== undefined && !hears(session.shard, text(data?.['guild_id']))) this.violations.push('asked for a member of a server that another connection hears of');
+        else if (session !== undefined) this.#dispatchTo(session, 'GUILD_MEMBERS_CHUNK', { guild_id: this.#world.guildId, members: [{ ...memberOf(this.#world, this.#world.bot.id), user: this.#world.bot }], chunk_index: 0, chunk_count: 1, nonce: data?.['nonce'] }, false);
         return session;
       case 3:
       case 4:
@@ -167,13 +181,19 @@ export class SimulatedGateway {
       socket.close(this.refuseWith ?? 4004);
       return undefined;
     }
+    const shard = readShard(data['shard']);
+    if (shard[1] < this.shards || shard[0] >= shard[1]) {
+      socket.close(shard[1] < this.shards ? 4011 : 4010);
+      return undefined;
+    }
     this.#count += 1;
-    const session: Session = { id: `session${this.#count}`, log: [], seq: 0, acknowledged: 0, socket, deaf: false, reminding: false };
+    const session: Session = { id: `session${this.#count}`, shard, log: [], seq: 0, acknowledged: 0, socket, deaf: false, reminding: false };
     this.#sessions.set(session.id, session);
-    const guilds = [{ id: this.#world.guildId, unavailable: true }];
+    const isThere = hears(shard, this.#world.guildId);
+    const guilds = isThere ? [{ id: this.#world.guildId, unavailable: true }] : [];
     const { bot, applicationId } = this.#world;
-    this.#dispatchTo(session, 'READY', { v: 10, user: bot, guilds, session_id: session.id, resume_gateway_url: this.#url(), application: { id: applicationId, flags: 1 << 19 }, private_channels: [], relationships: [], user_settings: {} }, false);
-    this.#dispatchTo(session, 'GUILD_CREATE', printGuild(this.#world), false);
+    this.#dispatchTo(session, 'READY', { v: 10, user: bot, guilds, session_id: session.id, resume_gateway_url: this.#url(), application: { id: applicationId, flags: 1 << 19 }, shard, private_channels: [], relationships: [], user_settings: {} }, false);
+    if (isThere) this.#dispatchTo(session, 'GUILD_CREATE', printGuild(this.#world), false);
     this.#heard();
     return session;
   }

@@ -49,8 +49,8 @@ const send = (call: RouteCall): unknown => {
 const history = ({ printer, query, ...call }: RouteCall): unknown => {
   const channel = channelAt({ printer, query, ...call });
   const limit = Number(query.get('limit') ?? 50);
-  const after = query.get('after');
-  const all = [...channel.messages.values()].filter(({ ephemeral }) => ephemeral !== true);
+  const [after, before] = [query.get('after'), query.get('before')];
+  const all = [...channel.messages.values()].filter(({ id, ephemeral }) => ephemeral !== true && (before === null || isNewer(before, id)));
   const page = after === null ? all.slice(-limit) : all.filter(({ id }) => isNewer(id, after)).slice(0, limit);
   return page.toReversed().map((message) => printMessage(printer, channel, message));
 };
@@ -109,7 +109,7 @@ const guildChannels = (world: World, threads: boolean): readonly Json[] => [...w
 /** The part of Discord's API that bots of our kind use. */
 export const routes: readonly Route[] = [
   { method: 'GET', path: /^\/users\/@me$/, what: 'identify', run: ({ world }) => world.bot },
-  { method: 'GET', path: /^\/gateway\/bot$/, what: 'receive', run: ({ socketUrl }) => ({ url: socketUrl, shards: 1, session_start_limit: { total: 1000, remaining: 999, reset_after: 0, max_concurrency: 1 } }) },
+  { method: 'GET', path: /^\/gateway\/bot$/, what: 'receive', run: ({ socketUrl, gateway }) => ({ url: socketUrl, shards: gateway.shards, session_start_limit: { total: 1000, remaining: gateway.startsLeft, reset_after: 14_400_000, max_concurrency: gateway.maxConcurrency } }) },
   { method: 'GET', path: /^\/applications\/@me$/, run: ({ world }) => ({ id: world.applicationId, name: 'Hermes', description: '', bot_public: false, flags: 1 << 19 }) },
   { method: 'GET', path: /^\/applications\/(\d+)\/commands$/, run: ({ world }) => world.commands },
   {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Faults } from '../../simulator-faults.ts';
+import type { TokenKeeper } from './token-server.ts';
 import type { Mailboxes, SimulatedFolder } from './mailboxes.ts';
 
 /** What all connections share. */
@@ -9,6 +10,10 @@ export interface ImapWorld {
   readonly mailboxes: Mailboxes;
   readonly user: string;
   readonly password: string;
+  /** Where people log in with tokens instead. */
+  readonly tokens?: TokenKeeper;
+  /** The folder that the server calls the one for sent mail. */
+  readonly sentFolder?: string;
   readonly faults: Faults;
   readonly clock: Clock;
   readonly idle: boolean | 'refused';
@@ -16,6 +21,8 @@ export interface ImapWorld {
   deaf: boolean;
   /** Commands are read and never answered. */
   frozen: boolean;
+  /** APPEND is refused. */
+  full: boolean;
   readonly log: string[];
   /** Wraps a connection after STARTTLS; undefined where it is not offered. */
   readonly secure?: (socket: Socket) => TLSSocket;
@@ -51,8 +58,8 @@ export const newClient = (world: ImapWorld, socket: Socket): Client => {
     },
     capabilities() {
       const canStartTls = world.secure !== undefined && !client.isSecure;
-      const logins = client.authenticated ? [] : canStartTls ? ['LOGINDISABLED'] : ['AUTH=PLAIN', 'SASL-IR'];
-      return ['IMAP4rev1', 'LITERAL+', 'ID', 'UIDPLUS', 'NAMESPACE', ...(world.idle === false ? [] : ['IDLE']), ...logins, ...(canStartTls ? ['STARTTLS'] : [])].join(' ');
+      const logins = client.authenticated ? [] : canStartTls ? ['LOGINDISABLED'] : world.tokens === undefined ? ['AUTH=PLAIN', 'SASL-IR'] : ['AUTH=XOAUTH2', 'SASL-IR'];
+      return ['IMAP4rev1', 'LITERAL+', 'ID', 'UIDPLUS', 'NAMESPACE', 'SPECIAL-USE', ...(world.idle === false ? [] : ['IDLE']), ...logins, ...(canStartTls ? ['STARTTLS'] : [])].join(' ');
     },
     tellChanges() {
       const count = client.selected?.mails.length;

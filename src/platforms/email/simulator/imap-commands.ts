@@ -22,12 +22,26 @@ const says =
   };
 
 const logIn = (client: Client, user: string, password: string): Outcome => {
-  client.authenticated = user === client.world.user && password === client.world.password;
+  const { world } = client;
+  client.authenticated = world.tokens === undefined && user === world.user && password === world.password;
   return client.authenticated ? 'OK' : 'NO';
 };
 
-const authenticate: Command = async (client, { args, reader }) => {
-  if (String(args[0]).toUpperCase() !== 'PLAIN') return 'NO';
+/** https://developers.google.com/workspace/gmail/imap/xoauth2-protocol: a refusal is a challenge that says why, which the client answers with nothing. */
+const withToken = async (client: Client, { args, reader }: Call): Promise<Outcome> => {
+  const { tokens, user } = client.world;
+  const [who = '', bearer = '', ...end] = Buffer.from(String(args[1] ?? ''), 'base64').toString().split('\u0001');
+  client.authenticated = end.join() === ',' && who === `user=${user}` && tokens?.accepts(bearer.replace(/^auth=Bearer /, '')) === true;
+  if (client.authenticated) return 'OK';
+  client.write(`+ ${Buffer.from('{"status":"400","schemes":"Bearer","scope":"https://mail.google.com/"}').toString('base64')}`);
+  return (await reader.line()) === undefined ? 'gone' : 'NO';
+};
+
+const authenticate: Command = async (client, call) => {
+  const { args, reader } = call;
+  const method = String(args[0]).toUpperCase();
+  if (method === 'XOAUTH2' && client.world.tokens !== undefined) return withToken(client, call);
+  if (method !== 'PLAIN') return 'NO';
   if (args[1] === undefined) client.write('+ ');
   const answer = args[1] === undefined ? await reader.line() : String(args[1]);
   const [, user = '', password = ''] = Buffer.from(answer ?? '', 'base64').toString().split('\0');
@@ -37,7 +51,7 @@ const authenticate: Command = async (client, { args, reader }) => {
 const list: Command = ({ world, write }, { args }) => {
   const pattern = String(args[1]);
   if (pattern === '') write('* LIST (\\Noselect) "/" ""');
-  else for (const name of world.mailboxes.names.filter((each) => pattern === '*' || pattern === '%' || pattern.toUpperCase() === each.toUpperCase())) write(`* LIST (\\HasNoChildren) "/" ${quote(name)}`);
+  else for (const name of world.mailboxes.names.filter((each) => pattern === '*' || pattern === '%' || pattern.toUpperCase() === each.toUpperCase())) write(`* LIST (\\HasNoChildren${name === world.sentFolder ? ' \\Sent' : ''}) "/" ${quote(name)}`);
   return 'OK';
 };
 
@@ -58,6 +72,14 @@ const select: Command = (client, { args }) => {
   client.told = folder.mails.length;
   const lines = ['FLAGS (\\Answered \\Seen \\Deleted)', 'OK [PERMANENTFLAGS (\\Answered \\Seen \\Deleted)] limited', `${folder.mails.length} EXISTS`, '0 RECENT', `OK [UIDVALIDITY ${folder.uidValidity}] valid`, `OK [UIDNEXT ${folder.uidNext}] next`];
   for (const line of lines) client.write(`* ${line}`);
+  return 'OK';
+};
+
+const append: Command = ({ world }, { args }) => {
+  const [name, ...more] = args;
+  const flags = more.find((word) => Array.isArray(word)) ?? [];
+  if (world.full || world.mailboxes.get(String(name)) === undefined) return 'NO';
+  world.mailboxes.append(String(name), { raw: Buffer.from(String(more.at(-1) ?? '')), flags: [flags].flat().map(String) });
   return 'OK';
 };
 
@@ -116,6 +138,7 @@ const forUsers: Readonly<Record<string, Command>> = {
   STATUS: status,
   SELECT: select,
   EXAMINE: select,
+  APPEND: append,
   IDLE: idle,
   'UID SEARCH': search,
   'UID FETCH': fetch,

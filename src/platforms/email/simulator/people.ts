@@ -39,3 +39,37 @@ export const deliveredBy = (raw: Buffer, { from, genuine }: { readonly from: str
   ];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n`), raw]);
 };
+
+/** What a mail server writes when it could not deliver a mail (RFC 3464). */
+export const writeBounce = ({ messageId, to, recipient, action }: { readonly messageId: string; readonly to: string; readonly recipient: string; readonly action: string }): string =>
+  [
+    'Return-Path: <>',
+    `From: Mail Delivery System <mailer-daemon@${authservId}>`,
+    `To: ${to}`,
+    `Message-ID: <report-of-${messageId}>`,
+    'Auto-Submitted: auto-replied',
+    'Subject: Undelivered Mail Returned to Sender',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="part"',
+    '',
+    '--part',
+    'Content-Type: text/plain',
+    '',
+    'Your mail could not be delivered.',
+    '--part',
+    'Content-Type: message/delivery-status',
+    '',
+    `Reporting-MTA: dns; ${authservId}`,
+    '',
+    `Final-Recipient: rfc822; ${recipient}`,
+    `Action: ${action}`,
+    'Status: 5.1.1',
+    'Diagnostic-Code: smtp; 550 5.1.1 no such user',
+    '',
+    '--part',
+    'Content-Type: text/rfc822-headers',
+    '',
+    `Message-ID: <${messageId}>`,
+    '',
+    '--part--',
+    '',
+  ].join('\r\n');

@@ -5,6 +5,7 @@ import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Fault } from '../../simulator.ts';
 import type { Faults } from '../../simulator-faults.ts';
+import type { TokenKeeper } from './token-server.ts';
 
 /** A mail that the server has accepted. */
 export interface Accepted {
@@ -23,6 +24,8 @@ export interface SmtpRefusal {
 export interface SmtpWorld {
   readonly user: string;
   readonly password: string;
+  /** Where people log in with tokens instead. */
+  readonly tokens?: TokenKeeper;
   readonly faults: Faults;
   readonly clock: Clock;
   readonly refusals: SmtpRefusal[];
@@ -93,7 +96,13 @@ export const startSmtp = async (world: SmtpWorld, port: number): Promise<SmtpSim
     hideSTARTTLS: world.tls === undefined,
     ...world.tls,
     allowInsecureAuth: world.tls === undefined,
-    onAuth: ({ username, password }, _session, done) => (username === world.user && password === world.password ? done(null, { user: username }) : done(refusal(535, '5.7.8 Authentication credentials invalid'))),
+    authMethods: world.tokens === undefined ? ['PLAIN', 'LOGIN'] : ['XOAUTH2'],
+    onAuth({ username, password, accessToken = '' }, _session, done) {
+      const isRight = world.tokens === undefined ? password === world.password : world.tokens.accepts(accessToken);
+      if (isRight && username === world.user) return done(null, { user: username });
+      // With tokens the refusal is a challenge that says why.
+      return world.tokens === undefined ? done(refusal(535, '5.7.8 Authentication credentials invalid')) : done(null, { data: { status: '401', schemes: 'bearer', scope: 'mail' } });
+    },
     onMailFrom(_address, _session, done) {
       const refused = takeRefusal('mail');
       done(refused === undefined ? null : refusal(refused.code, refused.text));
