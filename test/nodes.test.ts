@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '../src/lib/clock.ts';
 import type { Clock } from '../src/lib/clock.ts';
+import { inMs } from '../src/store/store.ts';
 import { noPostgresReason } from './support/postgres.ts';
 import { emptyPostgres } from './support/stores.ts';
 import { callsTo, heldAnswer, inboxRows, numbered, outboxRows, saidBy, turnRows } from './support/scenes.ts';
@@ -42,7 +43,7 @@ const settled = async ({ store }: Inside, count: number): Promise<boolean> => {
 /** As if the time of every lease that an owner holds were over. */
 const expireLeases = (survivor: Inside, owner: string): Promise<void> =>
   survivor.store.write(async (tx) => {
-    await tx.q.updateTable('lanes').set({ lease_until: 0 }).where('owner', '=', owner).execute();
+    await tx.q.updateTable('lanes').set({ lease_until: inMs(tx, -1) }).where('owner', '=', owner).execute();
     await tx.q.updateTable('accounts').set({ lease_until: 0 }).where('owner', '=', owner).execute();
   });
 

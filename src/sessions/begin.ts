@@ -9,7 +9,7 @@ import type { Session } from '../store/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import { appendMessage, deactivateFrom } from '../store/transcripts.ts';
 import { countAttempt, finishTurn, startTurn, unfinishedTurn } from '../store/turns.ts';
-import type { RunningTurn } from '../store/turns.ts';
+import type { RunningTurn, UnfinishedTurn } from '../store/turns.ts';
 import { noUsage } from '../core/transcript.ts';
 import type { Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
@@ -19,6 +19,7 @@ import type { ConversationLimits, Wait } from './conversation-limits.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { groupItems, isAnsweredAt, resultRows, userMessage } from './user-message.ts';
 import type { ItemGroup } from './user-message.ts';
+import { endCutOff, isCutOff } from './cut-off.ts';
 import { withdrawQuestions } from './withdraw-questions.ts';
 
 export interface BegunTurn {
@@ -56,6 +57,8 @@ export type SettleTurn = (tx: Writing, outcome: TurnOutcome) => Promise<void>;
 
 export interface BeginPolicy {
   readonly maxAttempts: number;
+  /** How long after it was cut off a turn goes on by itself. */
+  continueWithinMs(): number;
   busyMode(session: Session): BusyMode;
   isShared(group: ItemGroup): boolean;
   /** Where the answer to a message goes, and whether it is attached to it. */
@@ -123,6 +126,19 @@ const closeStopped = async (tx: Writing, turn: RunningTurn, policy: BeginPolicy)
   await enqueueText(tx, platform, { key: `turn:${turn.id}`, target: turn.target, text: '— stopped', turnId: turn.id, finishes: turn.preview.messageId });
 };
 
+/** Ends an unfinished turn that is not to be run again. False for every other. */
+const leave = async (tx: Writing, turn: UnfinishedTurn, at: { cutMs: number | undefined; policy: BeginPolicy }): Promise<boolean> => {
+  const { cutMs, policy } = at;
+  if (turn.stopRequested === true) await closeStopped(tx, turn, policy);
+  else if (turn.attempts >= policy.maxAttempts) await setAside(tx, turn, policy);
+  else {
+    const cut = { turn, items: cutMs === undefined ? [] : await turnItems(tx, turn.id), cutMs };
+    if (!isCutOff(cut, policy.continueWithinMs())) return false;
+    await endCutOff(tx, cut, policy);
+  }
+  return true;
+};
+
 const resume = async (tx: Writing, claim: Claim, session: Session, found: { turn: RunningTurn; policy: BeginPolicy }): Promise<Omit<BegunTurn, 'stops'>> => {
   const { turn, policy } = found;
   await countAttempt(tx, turn.id);
@@ -144,12 +160,9 @@ const takeTogether = (groups: readonly ItemGroup[], mode: BusyMode): readonly It
  * waits. Gives the lane back when there is nothing to do yet. Runs in the transaction that claimed the lane or finished the turn before.
  */
 export const beginTurn = async (tx: Writing, claim: Claim, policy: BeginPolicy): Promise<Begun> => {
-  const { holdMs, stops } = await heldLane(tx, claim.lane);
+  const { holdMs, stops, cutMs } = await heldLane(tx, claim.lane);
   let unfinished = await unfinishedTurn(tx, claim.lane);
-  while (unfinished !== undefined && (unfinished.stopRequested === true || unfinished.attempts >= policy.maxAttempts)) {
-    await (unfinished.stopRequested === true ? closeStopped : setAside)(tx, unfinished, policy);
-    unfinished = await unfinishedTurn(tx, claim.lane);
-  }
+  while (unfinished !== undefined && (await leave(tx, unfinished, { cutMs, policy }))) unfinished = await unfinishedTurn(tx, claim.lane);
   const waiting = unfinished === undefined ? await waitingItems(tx, claim.lane, mostWaiting) : [];
   const session = unfinished === undefined && waiting.length === 0 ? undefined : await findSession(tx, claim.lane.slice('turn:'.length));
   if (session !== undefined && unfinished !== undefined) return { ...(await resume(tx, claim, session, { turn: unfinished, policy })), stops };

@@ -20,6 +20,7 @@ const lane = turnLane('s1');
 
 const policy: BeginPolicy = {
   maxAttempts: 3,
+  continueWithinMs: () => 3_600_000,
   busyMode: () => 'queue',
   isShared: () => false,
   replyTo: replyTarget,

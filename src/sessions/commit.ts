@@ -80,10 +80,10 @@ export const appendToTurn = (store: Store, begun: { claim: Claim; turn: RunningT
     for (const message of messages) await appendMessage(tx, { sessionId: begun.turn.sessionId, turnId: begun.turn.id }, message);
   });
 
-/** Puts a turn down because the process is shutting down. It is taken up after the next start and has not failed. */
-export const suspendTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }): Promise<void> =>
+/** Puts a turn down because the process is shutting down. It is taken up after the next start and has not failed; `idle` says that nothing of it was done yet. */
+export const suspendTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, { idle = false }: { readonly idle?: boolean } = {}): Promise<void> =>
   store.write(async (tx) => {
     await holdLane(tx, begun.claim, turnLeaseMs);
     await uncountAttempt(tx, begun.turn.id);
-    await releaseLane(tx, begun.claim, { more: true });
+    await releaseLane(tx, begun.claim, { more: true, cut: !idle });
   });

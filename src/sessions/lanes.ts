@@ -1,5 +1,6 @@
 import type { TurnAbort } from '../agent/contract.ts';
 import { StoreError } from '../core/errors.ts';
+import type { TurnEvent } from '../core/turn.ts';
 import { slept } from '../lib/clock.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
 import { claimLane, extendLanes, holdLane, laneWaitMs, releaseLane, stopCounts } from '../store/lanes.ts';
@@ -24,8 +25,23 @@ export interface ConversationOptions extends TurnParts {
   onFinished?(turn: FinishedTurn): void;
 }
 
+/** What is under way, for whoever wants to know it later. No words of anybody are in it. */
+export interface RunningNow {
+  readonly session: string;
+  readonly turn: number;
+  readonly account: string;
+  readonly chat: string;
+  readonly thread?: string;
+  readonly sinceMs: number;
+  /** Those that it waits for. */
+  readonly tools: readonly string[];
+}
+
 interface Running {
   readonly begun: BegunTurn;
+  readonly startedMs: number;
+  /** By the id of their calls. */
+  readonly tools: Map<string, string>;
   readonly turn: AbortController;
   readonly halt: AbortController;
   readonly newestInboxId: number;
@@ -38,6 +54,7 @@ const retryMs = 5_000;
 export class Conversations {
   readonly #options: ConversationOptions;
   readonly #scheduler: LaneScheduler;
+  readonly #tell: ConversationOptions['onEvent'];
   readonly #running = new Map<string, Running>();
   readonly #suspended: BegunTurn[] = [];
   readonly #subscriptions: Disposable[] = [];
@@ -46,7 +63,8 @@ export class Conversations {
   readonly #ended = new AbortController();
 
   constructor(options: ConversationOptions) {
-    this.#options = options;
+    this.#options = { ...options, onEvent: (begun, event) => this.#onEvent(begun, event) };
+    this.#tell = options.onEvent;
     const { store, concurrency, clock, log, policy } = options;
     this.#scheduler = new LaneScheduler({ store, kind: 'turn', concurrency, clock, log, work: (lane) => this.#work(lane), ...(policy.limits !== undefined && { ready: policy.limits.ready }) });
   }
@@ -67,6 +85,15 @@ export class Conversations {
     return this.#running.size;
   }
 
+  /** Oldest first. */
+  running(): readonly RunningNow[] {
+    const shown = ({ begun: { session, turn }, startedMs, tools }: Running): RunningNow => {
+      const { account, chatId, threadId } = turn.target;
+      return { session: session.id, turn: turn.id, account, chat: chatId, ...(threadId !== undefined && { thread: threadId }), sinceMs: startedMs, tools: [...tools.values()] };
+    };
+    return [...this.#running.values()].map(shown).toSorted((a, b) => a.sinceMs - b.sinceMs);
+  }
+
   /** Turns under way get `graceMs` to end by themselves; the rest is put down, continues after the next start, and is answered. */
   async stop(graceMs: number): Promise<readonly BegunTurn[]> {
     this.#closing.abort();
@@ -79,6 +106,13 @@ export class Conversations {
     clearTimeout(timer);
     this.#ended.abort();
     return this.#suspended;
+  }
+
+  #onEvent(begun: BegunTurn, event: TurnEvent): void {
+    const tools = this.#running.get(begun.claim.lane)?.tools;
+    if (event.type === 'tool_started') tools?.set(event.callId, event.name);
+    if (event.type === 'tool_finished') tools?.delete(event.callId);
+    this.#tell?.(begun, event);
   }
 
   #end(lane: string, kind: TurnAbort['kind']): void {
@@ -122,11 +156,10 @@ export class Conversations {
 
   async #turn(begun: BegunTurn): Promise<Begun> {
     const { log } = this.#options;
-    const running: Running = { begun, turn: new AbortController(), halt: new AbortController(), newestInboxId: begun.inboxIds.at(-1) ?? 0 };
+    const running: Running = { begun, startedMs: this.#options.clock.now(), tools: new Map(), turn: new AbortController(), halt: new AbortController(), newestInboxId: begun.inboxIds.at(-1) ?? 0 };
     this.#running.set(begun.claim.lane, running);
     if (this.#graceOver.signal.aborted) this.#end(begun.claim.lane, 'suspended');
     try {
-      const startedMs = this.#options.clock.now();
       const result = await runTurn(this.#options, begun, { turn: running.turn.signal, halt: running.halt.signal });
       if (result === undefined) {
         await suspendTurn(this.#options.store, begun);
@@ -135,10 +168,10 @@ export class Conversations {
       }
       const next = await this.#commit(begun, result);
       result.kept?.done();
-      this.#options.onFinished?.({ begun, result, ms: this.#options.clock.now() - startedMs });
+      this.#options.onFinished?.({ begun, result, ms: this.#options.clock.now() - running.startedMs });
       // A lane is handed on in the transaction above; during a shutdown nothing new is begun.
       if (next.type === 'turn' && this.#closing.signal.aborted) {
-        await suspendTurn(this.#options.store, next);
+        await suspendTurn(this.#options.store, next, { idle: true });
         return { type: 'wait', ms: undefined };
       }
       return next;

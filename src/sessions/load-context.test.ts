@@ -28,7 +28,7 @@ const counting = (store: Store): { readonly store: Store; reads(): number } => {
     reads += 1;
     return store.read(work);
   };
-  return { store: { engine: store.engine, read, write: (work) => store.write(work), listen: (...args) => store.listen(...args), tidy: () => store.tidy(), close: () => store.close() }, reads: () => reads };
+  return { store: { engine: store.engine, read, write: (work) => store.write(work), listen: (...args) => store.listen(...args), tidy: () => store.tidy(), emptyLog: (patienceMs) => store.emptyLog(patienceMs), close: () => store.close() }, reads: () => reads };
 };
 
 const room = { fixedTokens: 100, budgetTokens: 100_000 };

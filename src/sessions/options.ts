@@ -25,6 +25,12 @@ export const agentSection = defineSection(
       max_concurrent_turns: z.int().min(1).max(1000).describe('Turns that run at the same time').default(64),
       queue_limit: z.int().min(1).max(1000).describe('Messages that may wait in one conversation').default(50),
       restart_drain_timeout: z.number().min(0).meta({ env: 'HERMES_RESTART_DRAIN_TIMEOUT' }).describe('Seconds that running turns get to end by themselves at a shutdown').default(5),
+      gateway_auto_continue_freshness: z
+        .number()
+        .min(0)
+        .meta({ env: 'HERMES_AUTO_CONTINUE_FRESHNESS' })
+        .describe('A turn that the end of the gateway has cut off goes on by itself when that was not longer ago than so many seconds; after that its chat is told, and the next message there continues it. 0 for never')
+        .default(3600),
       image_input_mode: z
         .enum(['auto', 'native', 'text'])
         .describe('What the model gets of images: `auto` shows them to models that are not known to be blind and describes them to the others, `native` always shows them, `text` always describes them')

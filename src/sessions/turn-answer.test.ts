@@ -39,7 +39,7 @@ test('a failure says what happened, with its id, below what was said', () => {
 });
 
 test('a preview always gets an end, whatever the reason', () => {
-  const reasons: readonly ExitReason[] = ['completed', 'silent', 'interrupted', 'stopped', 'deadline', 'limit', 'model_error', 'internal_error', 'suspended', 'set_aside'];
+  const reasons: readonly ExitReason[] = ['completed', 'silent', 'interrupted', 'stopped', 'deadline', 'limit', 'model_error', 'internal_error', 'suspended', 'set_aside', 'cut_off'];
   for (const reason of reasons) {
     const answer = answerOf({ reason, text: '' }, { target, preview: '5' });
     assert.equal(answer?.finishes, '5', reason);

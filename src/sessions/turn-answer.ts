@@ -27,6 +27,7 @@ const textFor = (end: TurnEnd, previewed: boolean): string => {
     case 'silent':
     case 'suspended':
     case 'set_aside':
+    case 'cut_off':
       return '';
     case 'interrupted':
       return cut === '' ? '' : paragraphs(cut, '— interrupted by your next message');

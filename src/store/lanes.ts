@@ -50,7 +50,13 @@ export const claimLane = async (tx: Writing, request: { lane: string; owner: str
 const takeLane = prepared((db, request: { lane: string; owner: string; leaseMs: number }) =>
   db.q
     .updateTable('lanes')
-    .set((eb) => ({ owner: request.owner, lease_until: sql<number>`${db.now} + ${request.leaseMs}`, fence: eb('fence', '+', 1) }))
+    .set((eb) => ({
+      owner: request.owner,
+      lease_until: sql<number>`${db.now} + ${request.leaseMs}`,
+      fence: eb('fence', '+', 1),
+      // An owner that is still named here has gone away without a word.
+      cut_at: sql<number | null>`case when owner is null then cut_at else lease_until end`,
+    }))
     .where('lane', '=', request.lane)
     .where('has_work', '=', 1)
     .where('ready_at', '<=', db.now)
@@ -58,7 +64,7 @@ const takeLane = prepared((db, request: { lane: string; owner: string; leaseMs: 
     .returning('fence'),
 );
 
-/** Throws `lane_lost` unless the claim still holds; extends its lease. First statement of every write under a claim. */
+/** Throws `lane_lost` unless the claim still holds; extends its lease. What was cut off is being worked on again. First statement of every write under a claim. */
 export const holdLane = async (tx: Writing, claim: Claim, leaseMs: number): Promise<void> => {
   const { numAffectedRows } = await extendClaim(tx, { ...claim, leaseMs });
   if (numAffectedRows === 0n) throw new StoreError('lane_lost', `another owner has taken over ${claim.lane}`);
@@ -67,16 +73,17 @@ export const holdLane = async (tx: Writing, claim: Claim, leaseMs: number): Prom
 const extendClaim = prepared((db, claim: Claim & { leaseMs: number }) =>
   db.q
     .updateTable('lanes')
-    .set({ lease_until: sql<number>`${db.now} + ${claim.leaseMs}` })
+    .set({ lease_until: sql<number>`${db.now} + ${claim.leaseMs}`, cut_at: null })
     .where('lane', '=', claim.lane)
     .where('owner', '=', claim.owner)
     .where('fence', '=', claim.fence),
 );
 
-/** Gives the lane back. `more` says whether work is left; `readyInMs` when it may be taken up. */
-export const releaseLane = async (tx: Writing, claim: Claim, left: { more: boolean; readyInMs?: number }): Promise<void> => {
+/** Gives the lane back. `more` says whether work is left; `readyInMs` when it may be taken up; `cut` that it was begun and is left in the middle. */
+export const releaseLane = async (tx: Writing, claim: Claim, left: { more: boolean; readyInMs?: number; cut?: boolean }): Promise<void> => {
   const given = { ...claim, hasWork: left.more ? 1 : 0 };
-  if (left.readyInMs === undefined) await giveBack(tx, given);
+  if (left.cut === true) await giveBackCut(tx, given);
+  else if (left.readyInMs === undefined) await giveBack(tx, given);
   else await giveBackUntil(tx, { ...given, readyInMs: Math.ceil(left.readyInMs) });
   if (left.more) tx.notify('lane', claim.lane);
 };
@@ -89,8 +96,9 @@ const released = (db: Reading, claim: Claim & { hasWork: number }) =>
     .where('owner', '=', claim.owner)
     .where('fence', '=', claim.fence);
 
-const giveBack = prepared(released);
-const giveBackUntil = prepared((db, claim: Claim & { hasWork: number; readyInMs: number }) => released(db, claim).set({ ready_at: sql<number>`${db.now} + ${claim.readyInMs}` }));
+const giveBack = prepared((db, claim: Claim & { hasWork: number }) => released(db, claim).set({ cut_at: null }));
+const giveBackCut = prepared((db, claim: Claim & { hasWork: number }) => released(db, claim).set({ cut_at: db.now }));
+const giveBackUntil = prepared((db, claim: Claim & { hasWork: number; readyInMs: number }) => released(db, claim).set({ cut_at: null, ready_at: sql<number>`${db.now} + ${claim.readyInMs}` }));
 
 /** A sign of life for lanes that are being worked on. */
 export const extendLanes = async (tx: Writing, held: { owner: string; lanes: readonly string[]; leaseMs: number }): Promise<void> => {
@@ -135,7 +143,8 @@ export const stopCounts = async (db: Reading, owner: string): Promise<ReadonlyMa
 
 /** Frees everything that owners of a dead process still hold; their work is taken up again at once. */
 export const releaseOwner = async (tx: Writing, owner: string): Promise<number> => {
-  const lanes = await tx.q.updateTable('lanes').set({ owner: null, lease_until: 0 }).where('owner', '=', owner).returning('lane').execute();
+  const gone = sql<number>`case when lease_until < ${tx.now} then lease_until else ${tx.now} end`;
+  const lanes = await tx.q.updateTable('lanes').set({ owner: null, lease_until: 0, cut_at: gone }).where('owner', '=', owner).returning('lane').execute();
   for (const { lane } of lanes) tx.notify('lane', lane);
   return lanes.length;
 };
@@ -170,14 +179,16 @@ export interface HeldLane {
   /** How long parts of a message that are still on their way keep the lane back; zero or less when nothing does. */
   readonly holdMs: number;
   readonly stops: number;
+  /** How long nobody had been at work that was begun, when the lane was claimed; undefined when nothing was left in the middle. */
+  readonly cutMs: number | undefined;
 }
 
 export const heldLane = async (db: Reading, lane: string): Promise<HeldLane> => {
   const [row] = (await selectHeld(db, { lane })).rows;
-  return { holdMs: Number(row?.hold ?? 0), stops: row?.stops ?? 0 };
+  return { holdMs: Number(row?.hold ?? 0), stops: row?.stops ?? 0, cutMs: row?.cut == null ? undefined : Math.max(0, Number(row.cut)) };
 };
 
-const selectHeld = prepared((db, at: { lane: string }) => db.q.selectFrom('lanes').select(['stops', sql<number>`ready_at - ${db.now}`.as('hold')]).where('lane', '=', at.lane));
+const selectHeld = prepared((db, at: { lane: string }) => db.q.selectFrom('lanes').select(['stops', sql<number>`ready_at - ${db.now}`.as('hold'), sql<number | null>`${db.now} - cut_at`.as('cut')]).where('lane', '=', at.lane));
 
 /** How long until a lane nobody holds may be claimed; undefined when it has no work or is held. */
 export const laneWaitMs = async (db: Reading, lane: string): Promise<number | undefined> => {

@@ -213,15 +213,22 @@ const sixth: Migration = {
   ],
 };
 
-const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth];
+/** Turns that were cut off. */
+const seventh: Migration = {
+  version: 7,
+  statements: () => ['alter table lanes add column cut_at bigint'],
+};
+
+const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth, seventh];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 
 export const newerSchema = (database: string, version: number): StoreError =>
   new StoreError(
     'newer',
-    `${database} was written by a newer version of hermes (schema ${version}, this one knows ${schemaVersion}). Install the newer version, or restore a backup made before the upgrade.`,
+    `${database} was written by a newer version of hermes (schema ${version}, this one knows ${schemaVersion}). Install the newer version, or restore a backup made before the upgrade; hermes restore also takes the copies in the backups folder of the home.`,
   );
 
-export const pendingMigrations = (from: number, engine: Engine): readonly { version: number; statements: readonly string[] }[] =>
-  migrations.filter((step) => step.version > from).map((step) => ({ version: step.version, statements: step.statements(engine) }));
+/** The steps from one version to another; without a `through`, to this one's. */
+export const pendingMigrations = (from: number, engine: Engine, through = schemaVersion): readonly { version: number; statements: readonly string[] }[] =>
+  migrations.filter((step) => step.version > from && step.version <= through).map((step) => ({ version: step.version, statements: step.statements(engine) }));

@@ -290,6 +290,7 @@ eachStore((engine, open) => {
           }),
         listen: (...args) => store.listen(...args),
         tidy: () => store.tidy(),
+        emptyLog: (patienceMs) => store.emptyLog(patienceMs),
         close: () => store.close(),
       };
       const job = compressionJob(claim, 8_000);

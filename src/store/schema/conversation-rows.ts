@@ -54,7 +54,8 @@ export interface MessageRow {
   created_at: number;
 }
 
-export type InboxState = 'waiting' | 'running' | 'done' | 'skipped' | 'set_aside';
+/** `cut_off`: its turn was under way when the gateway went away for too long, and nobody has gone on with it by himself. */
+export type InboxState = 'waiting' | 'running' | 'done' | 'skipped' | 'set_aside' | 'cut_off';
 export type InboxClass = 'chat' | 'control';
 
 export interface InboxRow {
@@ -92,6 +93,8 @@ export interface LaneRow {
   fence: number;
   /** Grows with every request to stop what runs. */
   stops: number;
+  /** Since when nobody has been at work that was begun; null while somebody is, and when all of it was done or nothing begun. */
+  cut_at: Generated<number | null>;
 }
 
 export type TurnState = 'running' | 'done' | 'set_aside';

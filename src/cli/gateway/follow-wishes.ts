@@ -1,0 +1,49 @@
+import { slept } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Store } from '../../store/store.ts';
+import { isTurnOver } from '../../store/turns.ts';
+import { takeWish } from './end-wish.ts';
+import type { EndWish } from './end-wish.ts';
+
+export interface FollowWishes {
+  readonly home: string;
+  readonly pid: number;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const lookEveryMs = 500;
+/** A turn that has still not ended by then is put down, and goes on afterwards. */
+const patienceMs = 600_000;
+
+/** A gateway whose disk or database is in trouble looks again. */
+const attempted = async <T>(log: Logger, look: () => T | Promise<T>): Promise<T | undefined> => {
+  try {
+    return await look();
+  } catch (error) {
+    log.warn({ err: error }, 'gateway.wish_not_read');
+    return undefined;
+  }
+};
+
+const isOver = async ({ store, log }: FollowWishes, { turnId }: EndWish): Promise<boolean> => turnId === undefined || (await attempted(log, () => store.read((db) => isTurnOver(db, turnId)))) === true;
+
+/** Resolves when a program that this gateway has started wanted its end, and the turn that ran the program has come to its own. Undefined once the signal comes. */
+export const untilWished = async (following: FollowWishes): Promise<EndWish['end'] | undefined> => {
+  const { home, pid, clock, log, signal } = following;
+  let wish: EndWish | undefined;
+  let untilMs = 0;
+  while (await slept(clock, lookEveryMs, signal)) {
+    const left = await attempted(log, () => takeWish(home, pid));
+    if (left !== undefined) {
+      log.info({ end: left.end, turn: left.turnId ?? null }, 'gateway.end_wished');
+      wish = left;
+      untilMs = clock.now() + patienceMs;
+    }
+    if (wish !== undefined && (clock.now() >= untilMs || (await isOver(following, wish)))) return wish.end;
+  }
+  return undefined;
+};
