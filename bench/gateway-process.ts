@@ -39,8 +39,8 @@ export interface GatewayProcess extends AsyncDisposable {
   isRunning(): boolean;
   /** Resolves with the address of the page once the gateway says that it has started; undefined when it ended before. */
   started(): Promise<string | undefined>;
-  /** Sends the signal and resolves when the process is gone. */
-  end(signal: NodeJS.Signals): Promise<void>;
+  /** Sends the signal, if any, and resolves when the process is gone. */
+  end(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /** What a process of this home sees: nothing of ours is remembered in the folders of whoever measures. */
@@ -71,15 +71,15 @@ const watchStart = (child: ChildProcess, print: (text: string) => void): Promise
   });
 
 /** A gateway in a process of its own, exactly as people start it. */
-export const spawnGateway = (home: string, options: { by?: StartedBy; env?: Readonly<Record<string, string>> } = {}): GatewayProcess => {
+export const spawnGateway = (home: string, options: { by?: StartedBy; env?: Readonly<Record<string, string>>; more?: readonly string[] } = {}): GatewayProcess => {
   const [command, ...args] = commands[options.by ?? 'launcher'];
-  const child = spawn(command, args, { cwd: root, env: environment(home, options.env ?? {}), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, [...args, ...(options.more ?? [])], { cwd: root, env: environment(home, options.env ?? {}), stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const started = watchStart(child, (text) => (output = (output + text).slice(-keptChars)));
   const exited = once(child, 'exit');
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (isRunning()) child.kill(signal);
+  const end = async (signal?: NodeJS.Signals): Promise<void> => {
+    if (signal !== undefined && isRunning()) child.kill(signal);
     await exited;
   };
   if (child.pid === undefined) throw new Error(`${command} could not be started`);
@@ -110,9 +110,9 @@ export const untilReady = async (gateway: GatewayProcess, url: string, everyMs =
   }
 };
 
-/** Starts a gateway and waits until its accounts carry traffic. */
-export const startGateway = async (home: string): Promise<GatewayProcess> => {
-  const gateway = spawnGateway(home);
+/** Starts a gateway, with these arguments, and waits until its accounts carry traffic. */
+export const startGateway = async (home: string, more: readonly string[] = []): Promise<GatewayProcess> => {
+  const gateway = spawnGateway(home, { more });
   const url = await gateway.started();
   if (url === undefined) throw new Error(`the gateway did not start:\n${gateway.output()}`);
   await untilReady(gateway, url);

@@ -12,6 +12,7 @@ import { judge } from './chaos/verdict.ts';
 import type { Verdict, Violation } from './chaos/verdict.ts';
 import { newWorld } from './chaos/world.ts';
 import type { World } from './chaos/world.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { startGateway } from './gateway-process.ts';
 import { table } from './report.ts';
 import { disturb, means, operator } from './soak/restarts.ts';
@@ -101,7 +102,7 @@ const run = async (options: Options): Promise<boolean> => {
   const perCall = (options.toolMb * 1024 * 1024) / tools;
   if (options.json !== true) console.log(`Seed ${options.seed}: ${options.messages} messages in ${options.sessions} conversations over ${options.minutes} minutes, about ${tools} tools with ${Math.round(perCall / 1024)} KB each, ${options.disturbances} disturbances`);
   await using world = await newWorld(newPlaces(options.sessions), newRandom(options.seed), outputOf(perCall));
-  const home = await newChaosHome(world, { settings: { approvals: { destructive_slash_confirm: false }, display: { tool_progress: 'off' } }, telegram: { allow_admin_from: [operator.senderId], user_allowed_commands: ['version'] } });
+  const home = await newChaosHome(world, { settings: { http: { port: await freePort() }, approvals: { destructive_slash_confirm: false }, display: { tool_progress: 'off' } }, telegram: { allow_admin_from: [operator.senderId], user_allowed_commands: ['version'] } });
   const { troubles, samples, done } = await live(world, home.folder, options);
   const stored = await drain(world, home.folder);
   const judged = judge(world, stored);

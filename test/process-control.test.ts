@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { hermes } from './support/terminal.ts';
@@ -33,8 +34,7 @@ describe('hermes gateway', { concurrency: true }, () => {
     await answered(world, 'hello');
     assert.match((await hermes(world, ['gateway', 'status'])).out, new RegExp(`^Gateway  running, process ${pid}, for `));
     const again = await hermes(world, ['gateway', 'start']);
-    assert.equal(again.code, 78);
-    assert.match(again.err, /already runs/);
+    assert.deepEqual([again.code, again.out.includes(`already runs as process ${pid}`)], [0, true]);
     const restarted = await hermes(world, ['gateway', 'restart']);
     assert.deepEqual([restarted.code, restarted.err], [0, '']);
     await world.say('and now?');
@@ -64,6 +64,36 @@ describe('hermes gateway', { concurrency: true }, () => {
     await writeFile(join(world.home, 'gateway.pid'), `${process.pid}\n`);
     assert.equal((await hermes(world, ['gateway', 'stop', '--force'])).out, `No gateway runs in ${world.home}.\n`);
     assert.equal(existsSync(join(world.home, 'gateway.pid')), false);
+  });
+
+  test('ends the one that has the home, whatever stands in the file', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    try {
+      await using first = await startOutside(world);
+      await writeFile(join(world.home, 'gateway.pid'), `${bystander.pid ?? 0}\n`);
+      assert.deepEqual(JSON.parse((await hermes(world, ['gateway', 'list', '--json'])).out), [{ home: world.home, state: 'running', pid: first.child.pid }]);
+      assert.equal((await hermes(world, ['gateway', 'stop'])).out, `The gateway of ${world.home} has ended.\n`);
+      await until(() => first.child.exitCode === 0, 'the first to leave');
+      await using second = await startOutside(world);
+      await rm(join(world.home, 'gateway.pid'));
+      assert.equal((await hermes(world, ['gateway', 'stop'])).out, `The gateway of ${world.home} has ended.\n`);
+      await until(() => second.child.exitCode === 0, 'the second to leave');
+      assert.deepEqual([bystander.exitCode, bystander.signalCode], [null, null]);
+    } finally {
+      bystander.kill();
+    }
+  });
+
+  test('stays away when it is stopped after somebody has begun to restart it', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    await using first = await startOutside(world);
+    await writeFile(join(world.home, '.gateway-restart.json'), JSON.stringify({ pid: first.child.pid, end: 'restart', at_ms: Date.now() }));
+    assert.equal((await hermes(world, ['gateway', 'stop'])).out, `The gateway of ${world.home} has ended.\n`);
+    await until(() => first.child.exitCode === 0, 'it to leave');
+    assert.deepEqual(JSON.parse((await hermes(world, ['gateway', 'list', '--json'])).out), [{ home: world.home, state: 'stopped', pid: null }]);
   });
 
   test('run --replace ends the one before it and goes on where that was', async () => {

@@ -22,7 +22,7 @@ test('a gateway lives through traffic and every kind of restart without losing o
   });
   const result = JSON.parse(stdout) as Result;
   assert.deepEqual(result.violations, [], `seed ${result.seed}`);
-  assert.deepEqual(result.done, ['SIGTERM', 'kill -9', '/restart', 'hermes gateway restart', 'SIGHUP']);
+  assert.deepEqual(result.done, ['SIGTERM', 'kill -9', '/restart', 'hermes gateway restart', 'run --replace']);
   assert.equal(result.counts.messages + result.counts.commands, 120);
 });
 

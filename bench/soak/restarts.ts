@@ -8,7 +8,7 @@ import { environment, launcher, startGateway } from '../gateway-process.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
 
 /** Every way in which a gateway is made to end and come back, and somebody else at its file. */
-export const means = ['SIGTERM', 'kill -9', '/restart', 'hermes gateway restart', 'SIGHUP', 'store held for ten seconds'] as const;
+export const means = ['SIGTERM', 'kill -9', '/restart', 'hermes gateway restart', 'run --replace', 'SIGHUP', 'store held for ten seconds'] as const;
 
 export type Means = (typeof means)[number];
 
@@ -52,6 +52,14 @@ const restartFromShell = async (subject: Subject): Promise<void> => {
   await promisify(execFile)(process.execPath, [launcher, 'gateway', 'restart'], { env: environment(subject.home, {}), timeout: patienceMs });
 };
 
+/** The new one is there before the old one goes. */
+const replace = async (subject: Subject): Promise<void> => {
+  const before = subject.gateway;
+  noteEnd(subject, 'SIGTERM');
+  subject.gateway = await startGateway(subject.home, ['--replace']);
+  await before.end();
+};
+
 const holdStore = async (subject: Subject): Promise<void> => {
   const script = `
     const db = new (require('node:sqlite').DatabaseSync)(process.argv[1], { timeout: 5000 });
@@ -67,6 +75,7 @@ const ways: Readonly<Record<Means, (subject: Subject) => Promise<void>>> = {
   'kill -9': (subject) => endAndStart(subject, 'SIGKILL'),
   '/restart': restartFromChat,
   'hermes gateway restart': restartFromShell,
+  'run --replace': replace,
   SIGHUP: (subject) => endAndStart(subject, 'SIGHUP'),
   'store held for ten seconds': holdStore,
 };

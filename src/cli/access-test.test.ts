@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts';
 import { openStore } from '../store/open.ts';
 import { pair } from '../store/pairing.ts';
 import { Exit } from './environment.ts';
-import { program } from './main.ts';
+import { program } from './program.ts';
 import { storePath } from './open-home.ts';
 
 interface Tested {

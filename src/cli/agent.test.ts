@@ -10,7 +10,7 @@ import { localDay } from '../lib/local-day.ts';
 import { addSpend } from '../store/agent-spend.ts';
 import { createSession } from '../store/sessions.ts';
 import { SqliteStore } from '../store/sqlite.ts';
-import { program } from './main.ts';
+import { program } from './program.ts';
 
 let home = '';
 beforeEach(async () => {

@@ -36,7 +36,7 @@ const pathOf = (command: Command): string => {
 export const auditCommand = (terminal: Terminal, command: Command): void => {
   const act = pathOf(command);
   const words = audited[act];
-  if (words === undefined) return;
+  if (words === undefined || command.getOptionValue('print') === true) return;
   const subject = command.args.slice(0, words).join(' ');
   recordAct(resolveHome(terminal.env), { by: `${userInfo().username} at the command line`, act, ...(subject !== '' && { subject }) }, Date.now());
 };

@@ -19,7 +19,7 @@ import { noPostgresReason } from '../../test/support/postgres.ts';
 import { emptyPostgres } from '../../test/support/stores.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { openStore } from '../store/open.ts';
-import { program } from './main.ts';
+import { program } from './program.ts';
 
 let folder = '';
 let home = '';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { resolveHome } from '../config/home.ts';
@@ -8,6 +8,7 @@ import { formatProblem } from '../config/problem.ts';
 import { stripSecrets } from '../config/strip-secrets.ts';
 import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
 import { platforms } from '../platforms/registry.ts';
 import { writeBackup } from '../portability/write-backup.ts';
 import type { Backup, BackupProgress } from '../portability/write-backup.ts';
@@ -53,13 +54,6 @@ const progressLine = (terminal: Terminal): { show(progress: BackupProgress): voi
 const ownName = /^hermes-\d{8}T\d{9}Z\.tar\.gz$/;
 
 const defaultFile = (home: string): string => join(home, 'backups', `hermes-${new Date(systemClock.now()).toISOString().replaceAll(/[-:.]/g, '')}.tar.gz`);
-
-/** Of those that have a name of ours, only the newest stay. */
-const removeOld = async (folder: string, keep: number): Promise<readonly string[]> => {
-  const old = (await readdir(folder)).filter((name) => ownName.test(name)).toSorted().toReversed().slice(keep);
-  for (const name of old) await rm(join(folder, name));
-  return old;
-};
 
 /** What stands in the archive in place of config.yaml, and what to say about it. */
 const configWithoutSecrets = async (home: string): Promise<{ readonly instead: ReadonlyMap<string, string>; readonly note: string | undefined }> => {
@@ -116,7 +110,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
     onProgress: line.show,
   };
   const backup = await interruptible((signal) => writeBackup({ ...options, signal })).finally(line.end);
-  const removed = flags.keep === undefined || !ownName.test(basename(file)) ? [] : await removeOld(dirname(file), flags.keep);
+  const removed = flags.keep === undefined || !ownName.test(basename(file)) ? [] : await keepNewest(dirname(file), ownName, flags.keep);
   const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
   noteAct(home, 'backup', `${file}${flags.secrets ? '' : ' (without secrets)'}`);
   if (flags.json === true) terminal.write(json({ file, sizeBytes: backup.sizeBytes, leftOut, removed, ...backup.manifest, files: backup.manifest.files.length }));

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { program } from './main.ts';
+import { program } from './program.ts';
 
 const script = async (shell: string): Promise<string> => {
   let out = '';

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import type { Terminal } from './environment.ts';
 import { paint } from './environment.ts';
 
@@ -25,5 +26,21 @@ export const readableLine = (line: string, terminal: Terminal): string | undefin
   return `${paint(terminal, 'dim', time)} ${paint(terminal, color, String(entry['msg']))} ${paint(terminal, 'dim', fieldsOf(entry))}\n`;
 };
 
-/** What a gateway in the foreground prints of its log: for a person at a terminal, and whole lines for whoever collects them. */
-export const consoleLine = (line: string, terminal: Terminal): string | undefined => (terminal.stream?.isTTY === true ? readableLine(line, terminal) : line);
+/** How important a line is, as systemd's journal counts. */
+const priorities: Readonly<Record<string, number>> = { fatal: 2, error: 3, warn: 4, info: 6, debug: 7, trace: 7 };
+
+/** Programs that a service starts inherit the variable, and write elsewhere. */
+const writesToJournal = ({ env }: Terminal): boolean => {
+  const stream = env['JOURNAL_STREAM'] ?? '';
+  if (stream === '') return false;
+  const { dev, ino } = fstatSync(process.stderr.fd);
+  return stream === `${dev}:${ino}`;
+};
+
+const journalLine = (line: string): string => `<${priorities[/"level":"(\w+)"/.exec(line)?.[1] ?? 'info'] ?? 6}>${line}`;
+
+/** What a gateway in the foreground prints of its log: for a person at a terminal, with its importance for systemd's journal, and whole lines for whoever else collects them. */
+export const consoleLine = (line: string, terminal: Terminal): string | undefined => {
+  if (terminal.stream?.isTTY === true) return readableLine(line, terminal);
+  return writesToJournal(terminal) ? journalLine(line) : line;
+};

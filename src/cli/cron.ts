@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts';
 import { configTargets } from './config-targets.ts';
 import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { isHomeTaken } from './home-taken.ts';
+import { isHomeTaken } from '../store/home-lock.ts';
 import { withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 

@@ -1,6 +1,9 @@
 import { styleText } from 'node:util';
+import type { SecretCommands } from '../config/secret-commands.ts';
 import type { Environment } from '../config/variables.ts';
 import type { Redactor } from '../lib/redact.ts';
+
+export { span } from '../lib/span.ts';
 
 /** What a subcommand gets from the outside world, so that tests can stand in for it. */
 export interface Terminal {
@@ -8,6 +11,8 @@ export interface Terminal {
   readonly version: string;
   /** Learns every secret that the command reads, for the error it may end with. */
   readonly redactor?: Redactor;
+  /** Asks each command that prints a secret once, however often this one reads the configuration. */
+  readonly commands?: SecretCommands;
   /** What `write` ends in; colours appear only when it is a terminal that wants them. */
   readonly stream?: NodeJS.WriteStream;
   write(text: string): void;
@@ -33,15 +38,6 @@ export const paint = (terminal: Terminal, style: Style, text: string): string =>
 export const table = (rows: readonly (readonly string[])[]): string => {
   const widths = (rows[0] ?? []).map((_cell, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
   return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  ').trimEnd()).join('\n');
-};
-
-/** `3 s`, `5 min`, `2 h`, `4 d`: how long ago or how long, in one unit. */
-export const span = (ms: number): string => {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
 };
 
 export const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -14,7 +14,7 @@ import { systemClock } from '../lib/clock.ts';
 import { readTar } from '../lib/tar.ts';
 import { fillWithPeople, other, planted } from '../store/person/person.test-support.ts';
 import { SqliteStore } from '../store/sqlite.ts';
-import { program } from './main.ts';
+import { program } from './program.ts';
 
 let folder = '';
 let home = '';

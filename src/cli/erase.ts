@@ -7,6 +7,7 @@ import { erasePerson } from '../store/person/erase-person.ts';
 import type { ErasedRows } from '../store/person/erase-person.ts';
 import type { Person } from '../store/person/find-person.ts';
 import { readPersonFacts } from '../store/person/read-person.ts';
+import { scrub } from '../store/scrub.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';
@@ -24,7 +25,7 @@ interface EraseFlags {
 
 /** What this program cannot reach, or cannot tell from what belongs to others. */
 const beyondReach = async ({ person, home, agentHomes, data }: FoundPerson, config: Config): Promise<readonly string[]> => {
-  const backups = existsSync(join(home, 'backups')) ? (await readdir(join(home, 'backups'))).filter((name) => /\.(?:db|tar\.gz)$|^replaced-/.test(name)) : [];
+  const backups = existsSync(join(home, 'backups')) ? (await readdir(join(home, 'backups'))).filter((name) => /\.(?:db|tar\.gz)$|^replaced-|^\.partial-/.test(name)) : [];
   const notes = agentHomes.flatMap((folder) => ['MEMORY.md', 'USER.md'].map((name) => join(folder, 'memories', name))).filter((path) => existsSync(path));
   const account = config.accounts.find((each) => each.account === person.account);
   const isListed = [...(account?.common.allowed_users ?? []), ...config.sections.access.allowed_users].includes(person.userId);
@@ -59,12 +60,27 @@ const preview = ({ data, files }: FoundPerson, facts: Awaited<ReturnType<typeof 
 
 const listed = (rows: ErasedRows): string => Object.entries(rows).map(([name, count]) => `  ${String(count).padStart(6)}  ${name}`).join('\n');
 
-const printed = (terminal: Terminal, told: { readonly who: string; readonly rows: ErasedRows; readonly beyond: readonly string[]; readonly erased: boolean }): string => {
+interface Told {
+  readonly who: string;
+  readonly rows: ErasedRows;
+  readonly beyond: readonly string[];
+  readonly erased: boolean;
+  /** False while a file still holds what is erased. */
+  readonly overwritten: boolean;
+}
+
+/** Long enough for every read but those of somebody who holds the database open in a transaction. */
+const patienceMs = 10_000;
+
+const notOverwritten = 'Another program is reading the database (a backup, say), so gateway.db-wal still holds what was erased. The gateway takes it out as soon as that program is done; without a gateway it is gone when the last program closes the database.';
+
+const printed = (terminal: Terminal, told: Told): string => {
   const isNothing = Object.keys(told.rows).length === 0;
   const head = isNothing ? `Nothing is kept of ${told.who}.` : told.erased ? `Everything of ${told.who} is erased:` : `This is kept of ${told.who} and would be erased:`;
   const lines = [
     paint(terminal, 'bold', head),
     ...(isNothing ? [] : [listed(told.rows)]),
+    ...(told.overwritten ? [] : [paint(terminal, 'red', notOverwritten)]),
     'Not within reach:',
     ...told.beyond.map((line) => `  ${line}`),
     ...(told.erased || isNothing ? [] : ['', 'Nothing is erased yet. hermes export --person saves it first; --yes erases it for good.']),
@@ -81,13 +97,15 @@ const run = async (terminal: Terminal, flags: EraseFlags): Promise<void> => {
     const beyond = await beyondReach(found, config);
     const erased = flags.yes === true;
     let rows = before;
+    let overwritten = true;
     if (erased) {
       await erasePersonFiles(store, found.files);
       rows = { ...before, ...(await erasePerson(store, person, found.data)) };
+      overwritten = await scrub(store, patienceMs);
       noteAct(found.home, 'erase', `person ${printOf(person)}: ${Object.entries(rows).map(([name, count]) => `${count} ${name}`).join(', ')}`);
     }
-    if (flags.json === true) terminal.write(json({ person, erased, rows, beyondReach: beyond }));
-    else terminal.write(printed(terminal, { who: `${person.account}:${person.userId}`, rows, beyond, erased }));
+    if (flags.json === true) terminal.write(json({ person, erased, rows, overwritten, beyondReach: beyond }));
+    else terminal.write(printed(terminal, { who: `${person.account}:${person.userId}`, rows, beyond, erased, overwritten }));
   });
 };
 

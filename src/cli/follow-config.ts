@@ -17,6 +17,8 @@ export interface Following {
   readonly gateway: Gateway;
   /** What of a configuration the gateway runs with. */
   configOf(config: Config): GatewayConfig;
+  /** Whether the files, as they are now, could be taken over. */
+  onUsable?(isUsable: boolean): void;
   readonly signal: AbortSignal;
 }
 
@@ -29,6 +31,7 @@ export const followConfig = (terminal: Terminal, config: Config, following: Foll
     sections,
     platforms,
     redactor,
+    commands: terminal.commands,
     current: config,
     signal,
     onChange: async (change) => {
@@ -38,10 +41,14 @@ export const followConfig = (terminal: Terminal, config: Config, following: Foll
         log.error({ err: error }, 'config.not_applied');
         return;
       }
-      await keepConfig(terminal, home, log);
+      await keepConfig(terminal, home, { log, commands: change.commands });
       log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
     },
-    onProblem: (problems) => log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good'),
+    onProblem: (problems) => {
+      following.onUsable?.(false);
+      log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good');
+    },
+    onMended: () => following.onUsable?.(true),
   })
     .then(({ closed }) => closed)
     .catch((error: unknown) => log.error({ err: error }, 'config.no_longer_watched'));

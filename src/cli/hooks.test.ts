@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryHome } from '../config/sample-config.ts';
 import { Exit } from './environment.ts';
-import { program } from './main.ts';
+import { program } from './program.ts';
 
 interface Ran {
   readonly out: string;

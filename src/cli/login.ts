@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { newLogins } from '../http/logins.ts';
+import { reachableUrl } from '../http/server.ts';
 import { systemClock } from '../lib/clock.ts';
 import { accountData } from '../store/account-data.ts';
 import type { Terminal } from './environment.ts';
@@ -13,5 +14,5 @@ export const loginCommand = (terminal: Terminal): Command =>
     .action(async () => {
       const { http } = (await requireConfig(terminal)).sections;
       const link = await withStore(terminal, (store) => newLogins({ store: accountData(store, 'http'), clock: systemClock, token: http.token }).newLink());
-      terminal.write(`http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}/login#${link}\n`);
+      terminal.write(`${reachableUrl(http.host, http.port)}/login#${link}\n`);
     });

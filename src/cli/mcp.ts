@@ -13,8 +13,9 @@ import { requireConfig } from './settings.ts';
 const loginTimeoutMs = 300_000;
 
 const list = async (terminal: Terminal, flags: { json?: true }): Promise<void> => {
-  const { sections } = await requireConfig(terminal);
-  const servers = Object.entries(sections.mcp_servers).map(([name, options]) => ({ name, enabled: options.enabled, where: options.url ?? [options.command, ...options.args].join(' '), auth: options.auth ?? 'none' }));
+  const redactor = terminal.redactor ?? newRedactor();
+  const { sections } = await requireConfig(terminal, redactor);
+  const servers = Object.entries(sections.mcp_servers).map(([name, options]) => ({ name, enabled: options.enabled, where: redactor.redact(options.url ?? [options.command, ...options.args].join(' ')), auth: options.auth ?? 'none' }));
   if (flags.json === true) terminal.write(json(servers));
   else terminal.write(servers.length === 0 ? 'There are no MCP servers. Add one below mcp_servers in config.yaml.\n' : `${table(servers.map(({ name, enabled, where, auth }) => [name, enabled ? '' : 'off', where, auth]))}\n`);
 };

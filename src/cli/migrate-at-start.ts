@@ -8,7 +8,7 @@ import { sections } from './settings.ts';
 /** Writes keys that have moved into their new places. A file that cannot be written is understood as it is. */
 export const migrateAtStart = async (terminal: Terminal, home: string): Promise<Migration> => {
   try {
-    return await migrateConfig({ home, env: terminal.env, sections, platforms, dryRun: false, nowMs: systemClock.now() });
+    return await migrateConfig({ home, env: terminal.env, sections, platforms, commands: terminal.commands, dryRun: false, nowMs: systemClock.now() });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return { type: 'nothing' };

@@ -3,19 +3,51 @@ import { prepareHome, resolveHome } from '../config/home.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { openStore } from '../store/open.ts';
+import type { OpenOptions } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { percentOf } from '../store/upgrade-copy.ts';
+import type { UpgradeProgress } from '../store/upgrade-copy.ts';
 import type { Terminal } from './environment.ts';
-import { requireStartable } from './settings.ts';
+import { readAlone, requireStartable } from './settings.ts';
+import type { Config } from './settings.ts';
 
 export const storePath = (home: string): string => join(home, 'gateway.db');
+
+type StoreSettings = Config['sections']['store'];
+
+/** Where a home keeps its data and how it is upgraded, in the words of `openStore`. */
+export const storeOf = (settings: StoreSettings, home: string): Pick<OpenOptions, 'databaseUrl' | 'path' | 'copyBeforeUpgrade'> => ({
+  databaseUrl: settings.database_url,
+  path: storePath(home),
+  copyBeforeUpgrade: settings.copy_before_upgrade,
+});
+
+/** How far an upgrade of the database is, for whoever waits for it. */
+export const upgradeText = (progress: UpgradeProgress): string => {
+  switch (progress.step) {
+    case 'waiting':
+      return progress.older === undefined ? 'Another program is upgrading the database; waiting for it.' : `Waiting for gateways of the earlier version to end: ${progress.older}.`;
+    case 'copying':
+      return `Copying the database before it is upgraded: ${percentOf(progress)} %.`;
+    case 'upgrading':
+      return `Upgrading the database from schema ${progress.from} to ${progress.to}.`;
+    default:
+      return progress satisfies never;
+  }
+};
+
+const storeSettings = async (terminal: Terminal): Promise<StoreSettings> => {
+  const found = await requireStartable(terminal);
+  if (found.type === 'last_good') terminal.writeError('The configuration cannot be used (hermes config check says why); this looks at what the last usable one names.\n');
+  return found.config.sections.store;
+};
 
 /** Opens the store beside a gateway that may be running, for a command that looks at it. */
 export const withStore = async <T>(terminal: Terminal, work: (store: Store) => Promise<T>): Promise<T> => {
   const home = resolveHome(terminal.env);
-  const { config, ...found } = await requireStartable(terminal);
-  if (found.type === 'last_good') terminal.writeError('The configuration cannot be used (hermes config check says why); this looks at what the last usable one names.\n');
+  const settings = (await readAlone(terminal)).store ?? (await storeSettings(terminal));
   await prepareHome(home);
-  const store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock: systemClock, log: silentLogger, checkIntegrity: false });
+  const store = await openStore({ ...storeOf(settings, home), clock: systemClock, log: silentLogger, checkIntegrity: false, onUpgrade: (progress) => terminal.writeError(`${upgradeText(progress)}\n`) });
   try {
     return await work(store);
   } finally {

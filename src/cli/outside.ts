@@ -8,14 +8,15 @@ import { scrubbedEnvironment } from '../lib/scrubbed-environment.ts';
 import type { GatewayOptions } from '../gateway/gateway.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Terminal } from './environment.ts';
+import { markedEnvironment } from './gateway/gateway-marker.ts';
 import { sections } from './settings.ts';
 
 /** Variables that hold secrets of ours, by the word of the settings. */
 const secretVariables = (): ReadonlySet<string> => new Set(describeSettings(sections, platforms).flatMap(({ secret, variable }) => (secret && variable !== undefined ? [variable] : [])));
 
 /** What the process around a gateway does for it. What it writes into the files is taken over by whoever follows them. */
-export const outsideOf = (terminal: Terminal, home: string, restart?: () => void): NonNullable<GatewayOptions['outside']> => ({
-  childEnvironment: (passthrough) => scrubbedEnvironment(terminal.env, { passthrough, withheld: secretVariables() }),
+export const outsideOf = (terminal: Terminal, home: string, restart?: (askedBy: string) => void): NonNullable<GatewayOptions['outside']> => ({
+  childEnvironment: (passthrough) => ({ ...scrubbedEnvironment(terminal.env, { passthrough, withheld: secretVariables() }), ...markedEnvironment(home) }),
   openVariables: (path, redactor) => new OwnVariables(path, redactor),
   environment: (name) => terminal.env[name],
   async changeSetting(path, value) {

@@ -6,16 +6,17 @@ import { ConfigError, StoreError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { partOf } from '../portability/backup-contents.ts';
-import type { Manifest } from '../portability/manifest.ts';
+import { readBackup } from '../portability/read-backup.ts';
+import type { Restorable } from '../portability/read-backup.ts';
 import { restoreBackup } from '../portability/restore-backup.ts';
 import type { Restored } from '../portability/restore-backup.ts';
-import { unpackBackup } from '../portability/unpack-backup.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { openStore } from '../store/open.ts';
 import { reindexMessages } from '../store/reindex-messages.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { isHomeTaken } from './home-taken.ts';
+import { isHomeTaken } from '../store/home-lock.ts';
+import { refuseInside } from './gateway/inside-turn.ts';
 import { interruptible } from './interruptible.ts';
 import { noteAct } from './note-act.ts';
 import { storePath } from './open-home.ts';
@@ -30,12 +31,15 @@ interface RestoreFlags {
   readonly json?: true;
 }
 
-const partsOf = (manifest: Manifest): readonly string[] => [...new Set(manifest.files.map(({ path }) => partOf(path)))].toSorted();
+const partsOf = (manifest: Restorable): readonly string[] => [...new Set(manifest.files.map(({ path }) => partOf(path)))].toSorted();
 
-const about = (manifest: Manifest): string => `Made ${manifest.createdAt} by hermes ${manifest.version}: ${manifest.files.length} files, ${manifest.schemaVersion === undefined ? 'no database' : `database with schema ${manifest.schemaVersion}`}${manifest.secrets ? '' : ', no secrets'}.`;
+const about = ({ createdAt, version, files, schemaVersion: schema, secrets }: Restorable): string => {
+  if (version === undefined) return `A copy of the database with schema ${schema}, made ${createdAt}.`;
+  return `Made ${createdAt} by hermes ${version}: ${files.length} files, ${schema === undefined ? 'no database' : `database with schema ${schema}`}${secrets ? '' : ', no secrets'}.`;
+};
 
 const check = async (terminal: Terminal, file: string, flags: RestoreFlags): Promise<void> => {
-  const manifest = await unpackBackup(file);
+  const manifest = await readBackup(file);
   if (flags.json === true) terminal.write(json({ ok: true, ...manifest }));
   else terminal.write(`${paint(terminal, 'green', 'The backup is whole.')} ${about(manifest)}\n`);
 };
@@ -55,7 +59,7 @@ const databaseOf = async (terminal: Terminal, home: string): Promise<string | un
 
 /** Puts the restored file into an empty PostgreSQL database; opening that gives it its tables. */
 const loadDatabase = async (home: string, databaseUrl: string): Promise<void> => {
-  const store = await openStore({ databaseUrl, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
+  const store = await openStore({ databaseUrl, path: storePath(home), clock: systemClock, log: silentLogger, checkIntegrity: false });
   try {
     const { loadIntoPostgres } = await import('../store/transfer.ts');
     await loadIntoPostgres(storePath(home), databaseUrl);
@@ -100,22 +104,23 @@ const run = async (terminal: Terminal, given: string, flags: RestoreFlags): Prom
   const file = resolve(given);
   if (flags.check === true) return check(terminal, file, flags);
   const home = flags.into === undefined ? resolveHome(terminal.env) : resolve(flags.into);
+  refuseInside(terminal, home, 'hermes restore');
   if (isHomeTaken(home)) throw new ConfigError(`A gateway is running in ${home}, or an open terminal chat hosts one. End it first; a backup cannot take the place of what is in use.`);
-  const manifest = await unpackBackup(file);
+  const manifest = await readBackup(file);
   const replaced = partsOf(manifest).filter((part) => existsSync(join(home, part)));
   if (replaced.length > 0 && flags.yes !== true) throw new ConfigError(`The backup is whole. ${about(manifest)}\nIt would replace these in ${home}, which are kept aside: ${replaced.join(', ')}\nAdd --yes to do it, or --into <folder> for another home.`);
   await prepareHome(home);
   const restored = await interruptible((signal) => restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true, signal }));
   noteAct(home, 'restore', `${file} of ${restored.manifest.createdAt}`);
   const server = await aboutServer(terminal, home, restored, flags);
-  if (flags.json === true) terminal.write(json({ home, parts: restored.parts, aside: restored.aside ?? null, open: restored.open ?? null, version: restored.manifest.version, createdAt: restored.manifest.createdAt }));
+  if (flags.json === true) terminal.write(json({ home, parts: restored.parts, aside: restored.aside ?? null, open: restored.open ?? null, version: restored.manifest.version ?? null, createdAt: restored.manifest.createdAt }));
   else terminal.write(printed(terminal, home, restored, { flags, server }));
 };
 
 export const restoreCommand = (terminal: Terminal): Command =>
   new Command('restore')
     .description('Put a backup in the place of what is in the home; no gateway may be running there')
-    .argument('<file>', 'made by hermes backup')
+    .argument('<file>', 'made by hermes backup, or a copy that was made before an upgrade (backups/gateway-schema-….db)')
     .option('--into <home>', 'another home folder, made when it is not there')
     .option('--check', 'only see whether the backup is whole')
     .option('--drop-open', 'let go of what was unanswered or undelivered when the backup was made')

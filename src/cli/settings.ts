@@ -2,10 +2,11 @@ import type { ValidConfig } from '../config/evaluate.ts';
 import { resolveHome } from '../config/home.ts';
 import { startableConfig } from '../config/last-good.ts';
 import type { Startable } from '../config/last-good.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { loadAlone, loadConfig } from '../config/load-config.ts';
 import type { LoadedFiles } from '../config/load-config.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
+import type { SectionValues } from '../config/section.ts';
 import { ConfigError } from '../core/errors.ts';
 import { gatewaySections } from '../gateway/settings.ts';
 import type { GatewayConfig } from '../gateway/settings.ts';
@@ -22,7 +23,11 @@ export const sections = [...gatewaySections, httpSection, apiSection, pluginsSec
 export type Config = ValidConfig<typeof sections>;
 
 export const readConfig = (terminal: Terminal, redactor?: Redactor): Promise<LoadedFiles<typeof sections>> =>
-  loadConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: redactor ?? terminal.redactor });
+  loadConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: redactor ?? terminal.redactor, commands: terminal.commands });
+
+/** Sections that need no secret that stands elsewhere: for commands that should not have to ask a password manager. */
+export const readAlone = (terminal: Terminal): Promise<Partial<SectionValues<typeof sections>>> =>
+  loadAlone({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: terminal.redactor });
 
 const unusable = (problems: readonly Problem[]): ConfigError => new ConfigError(['The configuration cannot be used:', ...problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
 
@@ -35,7 +40,7 @@ export const requireConfig = async (terminal: Terminal, redactor?: Redactor): Pr
 
 /** The configuration, or the last one that a gateway could run with when the files cannot be used; a `ConfigError` when there is none. */
 export const requireStartable = async (terminal: Terminal, redactor?: Redactor): Promise<Exclude<Startable<typeof sections>, { readonly type: 'none' }>> => {
-  const found = await startableConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: redactor ?? terminal.redactor });
+  const found = await startableConfig({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: redactor ?? terminal.redactor, commands: terminal.commands });
   if (found.type === 'none') throw unusable(found.problems);
   return found;
 };
@@ -43,5 +48,5 @@ export const requireStartable = async (terminal: Terminal, redactor?: Redactor):
 export const gatewayConfig = (config: Config): GatewayConfig => ({
   settings: config.sections,
   accounts: config.accounts,
-  disabled: config.disabled.map(({ account, problems }) => ({ account, reason: problems.map(formatProblem).join('; ') })),
+  disabled: config.disabled.map(({ account, problems, isOptional }) => ({ account, reason: problems.map(formatProblem).join('; '), ...(isOptional === true && { isOptional }) })),
 });

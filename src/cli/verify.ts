@@ -9,7 +9,7 @@ import { platforms } from '../platforms/registry.ts';
 import { accountData } from '../store/account-data.ts';
 import { Exit, json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { isHomeTaken } from './home-taken.ts';
+import { isHomeTaken } from '../store/home-lock.ts';
 import { withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';

@@ -2,6 +2,7 @@ import type { Logins } from '../http/logins.ts';
 import { platforms } from '../platforms/registry.ts';
 import { paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { isSupervised } from './restart-process.ts';
 import type { Config } from './settings.ts';
 
 /** What is still to be set up, and how. */
@@ -15,17 +16,22 @@ const setupHint = ({ sections, accounts }: Config): readonly string[] => {
   return [...missing, 'To connect a model or a messenger, in another terminal (this one takes it over while it runs):', '', '  hermes setup      (from a checkout: npm run -s hermes setup)', ''];
 };
 
+/** What a service prints goes into a journal that others may read: no link that opens the door. */
+const loginLines = async (terminal: Terminal, at: { readonly url: string; readonly logins: Logins }): Promise<readonly string[]> => {
+  if (isSupervised(terminal.env)) return ['  Log in      hermes login makes a link'];
+  const link = `${at.url}/login#${await at.logins.newLink()}`;
+  return [`  Log in once ${paint(terminal, 'cyan', link)}`, '              (works once, for 10 minutes; hermes login makes another)'];
+};
+
 /** What a newcomer sees: where to go, and what to do next. */
 export const welcome = async (terminal: Terminal, at: { config: Config; home: string; url: string; logins: Logins }): Promise<void> => {
-  const link = `${at.url}/login#${await at.logins.newLink()}`;
   const { sections, accounts } = at.config;
   const lines = [
     '',
     paint(terminal, 'bold', `Hermes gateway ${terminal.version}`),
     '',
     `  Page        ${at.url}`,
-    `  Log in once ${paint(terminal, 'cyan', link)}`,
-    `              (works once, for 10 minutes; hermes login makes another)`,
+    ...(await loginLines(terminal, at)),
     `  Home        ${at.home}`,
     `  Model       ${sections.model.provider}${sections.model.default === undefined ? '' : ` / ${sections.model.default}`}`,
     `  Accounts    ${accounts.map(({ account }) => account).join(', ')}`,

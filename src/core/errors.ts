@@ -157,11 +157,13 @@ export class ModelError extends Error {
 
 /** A configuration, a home or an environment the process cannot work with; the CLI prints it and leaves with `exitCode`. */
 export class ConfigError extends Error {
-  readonly exitCode = 78;
+  /** 78: a service manager need not try again before somebody has mended something. */
+  readonly exitCode: 1 | 78;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: ErrorOptions & { /** It may be gone a moment later by itself. */ readonly mayPass?: boolean } = {}) {
     super(message, options);
     this.name = 'ConfigError';
+    this.exitCode = options.mayPass === true ? 1 : 78;
   }
 }
 

@@ -25,6 +25,8 @@ export interface AccountsOptions {
   readonly home: string;
   readonly mediaFolder: string;
   readonly lockFolder?: string;
+  /** Another gateway is about to leave its accounts to this one. */
+  readonly takesOver: boolean;
   redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
   onUsable(account: AccountName): void;
@@ -74,6 +76,16 @@ export class Accounts implements Connections {
     return this.#wanted.has(account);
   }
 
+  /** Resolves when what arrives for the account is taken, when that is not to be expected, or when the signal says so. */
+  async untilReceiving(account: AccountName, signal: AbortSignal): Promise<void> {
+    await this.#live.get(account)?.supervisor.untilReceiving(signal);
+  }
+
+  /** Another gateway may have let go of accounts that it held. */
+  takeOver(look: { readonly isLast: boolean }): void {
+    for (const { supervisor } of this.#live.values()) supervisor.takeOver(look);
+  }
+
   /** Those that run, whether they are connected or not. */
   names(): readonly AccountName[] {
     return [...this.#live.keys()];
@@ -90,6 +102,11 @@ export class Accounts implements Connections {
 
   status(): readonly AccountStatus[] {
     return [...[...this.#live.values()].map(({ supervisor }) => supervisor.status), ...this.#disabled.map(disabledStatus)];
+  }
+
+  /** Whether the gateway counts as ready only with it. */
+  isRequired(account: AccountName): boolean {
+    return this.#live.get(account)?.config.common.required ?? !this.#disabled.some((disabled) => disabled.account === account && disabled.isOptional === true);
   }
 
   /** Starts, restarts and stops accounts until they are as configured; what has not changed is not touched. */
@@ -117,7 +134,7 @@ export class Accounts implements Connections {
   }
 
   async #start(config: AccountConfig): Promise<void> {
-    const { store, owner, clock, log, platforms, home, mediaFolder, lockFolder, redact, accept, onUsable, onConnected } = this.#options;
+    const { store, owner, clock, log, platforms, home, mediaFolder, lockFolder, takesOver, redact, accept, onUsable, onConnected } = this.#options;
     const platform = platforms.find(({ name }) => name === config.platform);
     if (platform === undefined) throw new Error(`no platform called ${config.platform}`);
     const folder = join(mediaFolder, config.account);
@@ -131,6 +148,7 @@ export class Accounts implements Connections {
       clock,
       log,
       ...(lockFolder !== undefined && { lockFolder }),
+      takesOver,
       redact,
       accept,
       onUsable: () => onUsable(config.account),

@@ -27,6 +27,7 @@ export const sharingOf = (settings: GatewaySettings): SessionSharing => ({ group
 /** How turns begin in this gateway, by its settings and accounts as they are at that moment. */
 export const beginPolicy = ({ clock, settings, accounts, singles }: PolicyDeps): BeginPolicy => ({
   maxAttempts,
+  continueWithinMs: () => settings().agent.gateway_auto_continue_freshness * 1000,
   settle: (turn) => settleApiCall(turn) ?? settleCronTurn(turn),
   busyMode: (session) => busyModeOf({ settings, account: (name) => accounts.find(name) }, session),
   isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, sharingOf(settings())),

@@ -17,7 +17,7 @@ import type { Platform, Webhook } from '../platforms/contract.ts';
 import { routedAgent } from '../routing/select-agent.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import { Conversations } from '../sessions/lanes.ts';
-import type { FinishedTurn } from '../sessions/lanes.ts';
+import type { FinishedTurn, RunningNow } from '../sessions/lanes.ts';
 import type { SpokenAnswers } from '../sessions/media/spoken-answers.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { expediteDeferred } from '../store/agent-lanes.ts';
@@ -68,7 +68,7 @@ export interface GatewayOptions {
   readonly config: GatewayConfig;
   readonly platforms: readonly Platform[];
   readonly store: Store;
-  /** This process holds the home's lock: no other gateway can be alive on an embedded store. */
+  /** This process holds the home's lock: no other gateway can be alive on an embedded store. Without it, this one is about to take over from another: see `takeOver`. */
   readonly alone: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -138,6 +138,7 @@ export class Gateway {
       home: options.home,
       mediaFolder,
       ...(options.lockFolder !== undefined && { lockFolder: options.lockFolder }),
+      takesOver: !options.alone,
       redact: (text) => options.redactor.redact(text),
       accept: async (event) => {
         await this.#recovered.promise;
@@ -251,6 +252,11 @@ export class Gateway {
     return this.#accounts.status();
   }
 
+  /** Whether it counts as ready only with the account. */
+  isRequired(account: string): boolean {
+    return this.#accounts.isRequired(account);
+  }
+
   webhook(account: string): Webhook | undefined {
     return this.#accounts.adapter(account)?.webhook;
   }
@@ -260,8 +266,32 @@ export class Gateway {
     return this.#accounts.expects(account);
   }
 
-  get runningTurns(): number {
-    return this.#conversations.runningCount;
+  /** Resolves when what arrives for the account is taken, when that is not to be expected, or when the signal says so. */
+  untilReceiving(account: string, signal: AbortSignal): Promise<void> {
+    return this.#accounts.untilReceiving(account, signal);
+  }
+
+  /** Takes accounts that the gateway before this one has let go of. */
+  takeAccounts(): void {
+    this.#accounts.takeOver({ isLast: false });
+  }
+
+  /** The gateway before this one has gone, and its home is ours: what it left, in whatever way it ended, is taken up. */
+  async takeOver(): Promise<void> {
+    const { store, log } = this.#options;
+    await store.write(async (tx) => {
+      const freed = store.engine === 'sqlite' ? await buryGateways(tx, this.#owner) : 0;
+      if (freed > 0) log.info({ lanes: freed }, 'gateway.recovered');
+      await expediteDeferred(tx);
+    });
+    this.#accounts.takeOver({ isLast: true });
+    await this.#agents.takeOver();
+    await this.#control.recover();
+  }
+
+  /** Oldest first. */
+  runningTurns(): readonly RunningNow[] {
+    return this.#conversations.running();
   }
 
   /** Takes nothing new, lets what runs end for a while, puts the rest down durably. Everything continues after the next start. */
@@ -311,6 +341,7 @@ export class Gateway {
       await registerNode(tx, { id: this.#owner, kind: 'gateway', pid: process.pid });
     });
     await this.#agents.start();
+    if (alone) await this.#agents.takeOver();
     await this.#hooks.start();
     await this.#accounts.configure(config);
     await store.write((tx) => reportRestarts(tx, { version: this.#options.version, platform: (account) => this.#accounts.platform(account) }));

@@ -9,9 +9,11 @@ import { followClock } from '../store/follow-clock.ts';
 import { closeQuestion, overdueQuestions } from '../store/questions.ts';
 import { touchNode } from '../store/nodes.ts';
 import { defaultRetention, prune } from '../store/retention.ts';
+import { scrubIfOwed } from '../store/scrub.ts';
 import { indexNewMessages } from '../store/search.ts';
 import type { Store } from '../store/store.ts';
 import type { ControlLane } from './control.ts';
+import { pruneLeftovers } from './prune-leftovers.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface MaintainOptions {
@@ -54,13 +56,20 @@ const pruneEverything = async (options: MaintainOptions): Promise<void> => {
   // What a conversation still names is then only a name.
   const media = await pruneFolder(options.mediaFolder, { maxAgeMs: media_days * dayMs, maxBytes: media_max_total_mb * mebibyte }, at);
   const results = await pruneSpilledResults(options.home, defaultSpillRetention, at);
-  log.info({ deleted: pruned.deleted, complete: pruned.complete, files: media.removed, results }, 'maintenance.pruned');
+  const leftovers = await pruneLeftovers(options.home, at);
+  log.info({ deleted: pruned.deleted, complete: pruned.complete, files: media.removed, results, leftovers }, 'maintenance.pruned');
 };
 
 const tidy = async ({ store, log }: MaintainOptions): Promise<void> => {
   const startedMs = performance.now();
   const { freedBytes } = await store.tidy();
   log.info({ freed_bytes: freedBytes, ms: Math.round(performance.now() - startedMs) }, 'maintenance.tidied');
+};
+
+/** What was erased while somebody read. */
+const scrubOwed = async ({ store, log }: MaintainOptions): Promise<void> => {
+  const done = await scrubIfOwed(store);
+  if (done !== undefined) log.info({ done }, 'maintenance.scrubbed');
 };
 
 /** What waits for a time goes on when that was taken back; a database that others share has a clock of its own. */
@@ -98,6 +107,7 @@ export const maintain = async (options: MaintainOptions): Promise<void> => {
       await control.recover();
       await closeOverdueQuestions(store);
       await indexNewMessages(store);
+      await scrubOwed(options);
       if (pruneIsDue()) await pruneEverything(options);
       if (tidyIsDue()) await tidy(options);
     } catch (error) {

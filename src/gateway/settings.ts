@@ -31,6 +31,7 @@ export const storeSection = defineSection(
   z
     .object({
       database_url: z.string().meta({ env: 'DATABASE_URL', secret: true }).describe('`postgres://…` to share one database between several gateways; without it a file in the home folder is used').optional(),
+      copy_before_upgrade: z.boolean().describe('Copy the database into `backups` before a new version changes its tables; without a copy there is no upgrade. Off only if you have a backup of your own, such as of a large PostgreSQL database').default(true),
       inbox_days: z.number().min(1).describe('Days that answered messages stay traceable').default(14),
       outbox_days: z.number().min(1).describe('Days that deliveries stay traceable').default(14),
       delivery_hours: z.number().min(1).describe('Hours after which an answer that could not be delivered is given up').default(24),
@@ -83,7 +84,7 @@ export interface GatewayConfig {
   readonly settings: GatewaySettings;
   readonly accounts: readonly AccountConfig[];
   /** Accounts that cannot run for what was written about them. */
-  readonly disabled: readonly { readonly account: string; readonly reason: string }[];
+  readonly disabled: readonly { readonly account: string; readonly reason: string; /** The gateway is ready without it. */ readonly isOptional?: true }[];
   /** Accounts that are configured and not this gateway's to run: what is known about them is left alone. */
   readonly elsewhere?: readonly string[];
 }

@@ -58,6 +58,7 @@ const newScene = async (): Promise<Scene> => {
         owner,
         clock,
         log,
+        takesOver: owner === 'successor',
         redact: (text) => text,
         accept: async (event) => {
           received.push(event);
@@ -80,6 +81,8 @@ const newScene = async (): Promise<Scene> => {
 };
 
 const calls = (scene: Scene, method: string): number => scene.simulator.log.filter((call) => call.method === method).length;
+/** Those that wait for something to happen; the first of a connection does not. */
+const polls = (scene: Scene): number => scene.simulator.log.filter((call) => call.method === 'getUpdates' && call.params['timeout'] !== 0).length;
 const hello = { chatId: '7', chatType: 'dm', senderId: '7', text: 'hello' } as const;
 
 test('an account is connected once the platform has said who we are, and its events arrive', async () => {
@@ -96,7 +99,7 @@ test('an account is connected once the platform has said who we are, and its eve
 test('a connection that has gone silent is reported and renewed, and receives again', async () => {
   await using scene = await newScene();
   const supervisor = scene.supervise('a');
-  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await until(() => polls(scene) === 1, 'the first poll that waits');
   scene.simulator.fail({ what: 'receive', fault: { type: 'hang' } });
   await until(async () => {
     await scene.clock.advance(5_000);
@@ -108,11 +111,59 @@ test('a connection that has gone silent is reported and renewed, and receives ag
   await until(() => scene.received.length === 1, 'the event');
 });
 
+test('an account whose receiving fails is not connected because the platform knows it, and is with the first thing it receives', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await until(() => polls(scene) === 1, 'the first poll that waits');
+  const states = new Set<string>();
+  const heardMs = supervisor.status.lastAliveAtMs;
+  scene.simulator.fail({ what: 'receive', fault: { type: 'status', status: 502 }, count: 4 });
+  await until(() => supervisor.status.attempts === 1, 'the first failure');
+  for (let attempt = 2; attempt <= 4; attempt += 1) {
+    await until(async () => {
+      await scene.clock.advance(1_000);
+      states.add(supervisor.status.state);
+      return supervisor.status.attempts === attempt;
+    }, `failure ${attempt}`);
+    assert.equal(supervisor.status.lastAliveAtMs, heardMs, 'to be known is no sign of life');
+  }
+  assert.equal(calls(scene, 'getMe'), 4);
+  assert.ok(!states.has('connected'), [...states].join());
+  await until(async () => {
+    await scene.clock.advance(1_000);
+    return supervisor.status.state === 'connected';
+  }, 'the first answer to a poll');
+  assert.deepEqual([supervisor.status.attempts, supervisor.status.error, supervisor.status.lastAliveAtMs !== heardMs], [0, null, true]);
+  await until(async () => (await scene.store.read(allStatus))[0]?.state === 'connected', 'others to know it without waiting for the next tick');
+});
+
+test('a connection that hears nothing from its beginning is given up after the time of silence, not at once', async () => {
+  await using scene = await newScene();
+  const supervisor = scene.supervise('a');
+  await until(() => polls(scene) === 1, 'the first poll that waits');
+  scene.simulator.fail({ what: 'receive', fault: { type: 'hang' }, count: 2 });
+  const renewed = async (times: number): Promise<number> => {
+    const fromMs = scene.clock.now();
+    await until(async () => {
+      await scene.clock.advance(5_000);
+      return scene.lines.filter((line) => line.includes('nothing was heard')).length === times;
+    }, 'the silence to be noticed');
+    return scene.clock.now() - fromMs;
+  };
+  await renewed(1);
+  await until(async () => {
+    await scene.clock.advance(1_000);
+    return calls(scene, 'getMe') === 2;
+  }, 'the next connection');
+  assert.ok((await renewed(2)) >= 100_000);
+  assert.equal(supervisor.status.attempts, 2);
+});
+
 test('a clock that is set back does not hide that a connection has gone silent', async () => {
   await using scene = await newScene();
   const supervisor = scene.supervise('a');
   await scene.simulator.say(hello);
-  await until(() => scene.received.length === 1 && calls(scene, 'getUpdates') === 2, 'the event, and the next poll');
+  await until(() => scene.received.length === 1 && calls(scene, 'getUpdates') >= 2, 'the event, and the next poll');
   scene.setClock(-86_400_000);
   scene.simulator.fail({ what: 'receive', fault: { type: 'hang' } });
   for (let i = 0; i < 60 && calls(scene, 'getMe') < 2; i += 1) await scene.clock.advance(5_000);
@@ -159,7 +210,7 @@ test('a store that fails is survived: the account waits and the process lives', 
 test('a store that begins to fail under a connected account is survived as well', async () => {
   await using scene = await newScene();
   const supervisor = scene.supervise('a');
-  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await until(() => polls(scene) === 1, 'the first poll that waits');
   await scene.store.close();
   scene.simulator.fail({ what: 'receive', fault: { type: 'status', status: 502 } });
   await until(() => scene.lines.some((line) => line.includes('account.status_not_saved')), 'the failure');
@@ -184,10 +235,33 @@ test('a second gateway stands by: it may call the platform, leaves the status al
   await until(() => scene.received.length === 1, 'the event');
 });
 
+test('what is called while a successor waits for the account is kept waiting until it receives; one that only stands by says no at once', async () => {
+  await using scene = await newScene();
+  const first = scene.supervise('a');
+  await until(() => first.status.state === 'connected', 'the first to connect');
+  const never = new AbortController().signal;
+  const standby = scene.supervise('b');
+  const successor = scene.supervise('successor');
+  await until(() => [standby, successor].every(({ status }) => status.errorCode === 'held'), 'both to stand by');
+  await standby.untilReceiving(never);
+  let isReceiving = false;
+  const waiting = successor.untilReceiving(never).then(() => (isReceiving = true));
+  await successor.untilReceiving(AbortSignal.abort());
+  assert.equal(isReceiving, false);
+  successor.takeOver({ isLast: false });
+  await scene.clock.advance(0);
+  assert.equal(isReceiving, false);
+  await standby.stop();
+  await first.stop();
+  successor.takeOver({ isLast: false });
+  await waiting;
+  assert.equal(successor.status.state, 'connected');
+});
+
 test('a holder whose lease went to another gateway lets go, and no longer speaks about the account', async () => {
   await using scene = await newScene();
   const first = scene.supervise('a');
-  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await until(() => polls(scene) === 1, 'the first poll that waits');
   await scene.store.write((tx) => tx.q.updateTable('accounts').set({ owner: 'b', lease_until: scene.clock.now() + 60_000, name: 'written by b' }).execute());
   await scene.clock.advance(5_000);
   await until(() => scene.lines.some((line) => line.includes('another gateway has taken this account over')), 'the connection to end');
@@ -202,7 +276,7 @@ const wish = (scene: Scene, want: 'pause' | 'resume' | 'restart', supervisor?: A
 test('a paused account reads and sends nothing, also after a restart, and goes on when it may', async () => {
   await using scene = await newScene();
   const supervisor = scene.supervise('a');
-  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await until(() => polls(scene) === 1, 'the first poll that waits');
   await wish(scene, 'pause', supervisor);
   await until(() => supervisor.status.state === 'paused', 'the pause');
   assert.equal(supervisor.adapter, undefined);
@@ -222,7 +296,7 @@ test('a paused account reads and sends nothing, also after a restart, and goes o
 test('an account connects anew when an admin wants it, once, also when the notification was missed', async () => {
   await using scene = await newScene();
   const supervisor = scene.supervise('a');
-  await until(() => calls(scene, 'getUpdates') === 1, 'the first poll');
+  await until(() => polls(scene) === 1, 'the first poll that waits');
   await wish(scene, 'restart');
   await until(async () => {
     await scene.clock.advance(1_000);

@@ -11,6 +11,7 @@ import { accountWish } from '../store/account-wishes.ts';
 import type { AccountWish } from '../store/account-wishes.ts';
 import { leaseAccount, readCursor, releaseAccount, saveStatus, writeCursor } from '../store/accounts.ts';
 import type { AccountState, AccountStatus } from '../store/accounts.ts';
+import { markReturned } from '../store/returned-delivery.ts';
 import type { Store } from '../store/store.ts';
 
 export interface SupervisorOptions {
@@ -23,6 +24,8 @@ export interface SupervisorOptions {
   readonly log: Logger;
   /** Where credentials are held against other gateways of this machine; nowhere when left out. */
   readonly lockFolder?: string;
+  /** Whoever holds the account is about to let go of it for us. */
+  readonly takesOver?: boolean;
   /** Takes secrets out of what is kept and shown. */
   redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
@@ -69,9 +72,17 @@ export class AccountSupervisor {
   #wish: AccountWish = { paused: false, restarts: 0 };
   /** Ends the present wait, whatever it waits for. */
   #nudge = new AbortController();
+  #isReceiving = false;
+  /** Receiving has failed, and nothing was received since: that the platform knows us says nothing about it. */
+  #isDeaf = false;
+  /** What the holder of the account is expected to do. */
+  #release: 'expected' | 'overdue' | 'unknown';
+  /** Whoever waits for a change of whether it receives. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#release = options.takesOver === true ? 'expected' : 'unknown';
     this.#status = {
       account: options.account,
       state: 'connecting',
@@ -102,6 +113,7 @@ export class AccountSupervisor {
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#wakeWaiting();
     await this.#loop;
     if (!this.#isHolder) return;
     const { store, account, owner, log } = this.#options;
@@ -116,6 +128,24 @@ export class AccountSupervisor {
   /** Looks at once whether somebody wants something else of the account. */
   reconsider(): void {
     this.#nudge.abort();
+  }
+
+  /** Looks at once whether the gateway that holds the account has let go of it; after the last such look nobody waits for that any more. */
+  takeOver({ isLast }: { readonly isLast: boolean }): void {
+    if (isLast && this.#release === 'expected') this.#release = 'overdue';
+    if (this.#status.errorCode === 'held') this.reconsider();
+  }
+
+  /** Resolves when what arrives is taken, when that is not to be expected, or when the signal says so. */
+  async untilReceiving(signal: AbortSignal): Promise<void> {
+    const isExpected = (): boolean => this.#status.state === 'connecting' || this.#status.state === 'connected' || (this.#status.errorCode === 'held' && this.#release !== 'unknown');
+    while (!this.#isReceiving && isExpected() && !signal.aborted && !this.#stop.signal.aborted) {
+      const changed = Promise.withResolvers<void>();
+      this.#waiting.add(changed.resolve);
+      signal.addEventListener('abort', () => changed.resolve(), { once: true });
+      await changed.promise;
+      this.#waiting.delete(changed.resolve);
+    }
   }
 
   succeeded(): void {
@@ -174,6 +204,8 @@ export class AccountSupervisor {
   async #standBy(): Promise<number> {
     const { platform, context } = this.#options;
     this.#status = { ...this.#status, state: 'waiting', errorCode: 'held', error: 'another gateway holds this account' };
+    if (this.#release === 'overdue') this.#release = 'unknown';
+    this.#wakeWaiting();
     if (this.#adapter === undefined) {
       this.#adapter = await platform.open(context);
       this.#options.onUsable();
@@ -183,26 +215,34 @@ export class AccountSupervisor {
 
   async #connect(restarts: number): Promise<void> {
     const { platform, context, log, account, clock } = this.#options;
-    await this.#save({ state: 'connecting' });
+    await this.#save({ state: 'connecting', ...(this.#status.errorCode === 'held' && { errorCode: null, error: null }) });
     using _credential = this.#holdCredential();
     const adapter = await platform.open(context);
     const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(identifyTimeoutMs)]));
-    const now = clock.now();
     this.#adapter = adapter;
-    await this.#save({ state: 'connected', identity: identity.id, name: identity.handle ?? identity.name, errorCode: null, error: null, connectedAtMs: now, lastAliveAtMs: now, lastCallAtMs: now });
-    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, 'account.connected');
+    const known = { identity: identity.id, name: identity.handle ?? identity.name, lastCallAtMs: clock.now() };
+    await this.#save({ ...known, ...(!this.#isDeaf && { state: 'connected', errorCode: null, error: null, connectedAtMs: clock.now() }) });
+    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle, hears: !this.#isDeaf }, 'account.connected');
     this.#options.onUsable();
     this.#options.onConnected(adapter);
     const run = new AbortController();
     const watching = this.#watch(run, restarts);
-    const running = adapter.run(this.#inbox(identity), identity, AbortSignal.any([this.#stop.signal, run.signal]));
+    this.#isReceiving = true;
     try {
+      const running = adapter.run(this.#inbox(identity), identity, AbortSignal.any([this.#stop.signal, run.signal]));
+      this.#wakeWaiting();
       await Promise.race([running, watching.then(() => this.#afterEnd(running))]);
       if (run.signal.aborted && run.signal.reason instanceof Error) throw run.signal.reason;
     } finally {
+      this.#isReceiving = false;
+      this.#isDeaf ||= run.signal.reason !== wished && !this.#stop.signal.aborted;
       run.abort();
       await watching;
     }
+  }
+
+  #wakeWaiting(): void {
+    for (const wake of this.#waiting) wake();
   }
 
   #holdCredential(): Disposable | undefined {
@@ -221,6 +261,7 @@ export class AccountSupervisor {
   async #watch(run: AbortController, restarts: number): Promise<void> {
     const signal = AbortSignal.any([this.#stop.signal, run.signal]);
     const { clock, platform, log, account } = this.#options;
+    let sinceMs = clock.now();
     for (;;) {
       await slept(clock, tickMs, AbortSignal.any([signal, this.#nudge.signal]));
       if (signal.aborted) return;
@@ -230,7 +271,8 @@ export class AccountSupervisor {
         if (this.#wish.paused || this.#wish.restarts !== restarts) run.abort(wished);
         else if (!isHolder) run.abort(new PlatformError('unavailable', 'another gateway has taken this account over'));
         this.#followClock(clock.now());
-        const quietMs = clock.now() - Math.max(this.#status.lastAliveAtMs ?? 0, this.#status.lastEventAtMs ?? 0);
+        sinceMs = Math.min(sinceMs, clock.now());
+        const quietMs = clock.now() - Math.max(sinceMs, this.#status.lastAliveAtMs ?? 0, this.#status.lastEventAtMs ?? 0);
         if (platform.silenceMs !== undefined && quietMs > platform.silenceMs) {
           await this.#save({ state: 'degraded' });
           run.abort(new PlatformError('unavailable', `nothing was heard for ${Math.round(quietMs / 1000)} s`));
@@ -262,14 +304,11 @@ export class AccountSupervisor {
     return {
       accept: async (event) => {
         const accepted = await this.#options.accept(event);
-        this.#attempts = 0;
-        this.#status = { ...this.#status, lastEventAtMs: clock.now(), attempts: 0 };
+        this.#heard({ lastEventAtMs: clock.now() });
         return accepted;
       },
-      alive: () => {
-        this.#attempts = 0;
-        this.#status = { ...this.#status, lastAliveAtMs: clock.now(), attempts: 0 };
-      },
+      returned: (messageId, reason) => store.write((tx) => markReturned(tx, { account, messageId, reason: this.#options.redact(reason) })),
+      alive: () => this.#heard({ lastAliveAtMs: clock.now() }),
       cursor: {
         read: (name) => store.read((db) => readCursor(db, at(name))),
         write: (name, value) => store.write((tx) => writeCursor(tx, at(name), value)),
@@ -277,9 +316,23 @@ export class AccountSupervisor {
     };
   }
 
+  /** The only evidence that the account receives. What was deaf until now is connected from here on, and says so at once. */
+  #heard(evidence: Pick<AccountStatus, 'lastEventAtMs'> | Pick<AccountStatus, 'lastAliveAtMs'>): void {
+    const { clock, log, account } = this.#options;
+    this.#attempts = 0;
+    this.#status = { ...this.#status, ...evidence, attempts: 0 };
+    if (!this.#isDeaf || !this.#isReceiving) return;
+    this.#isDeaf = false;
+    this.#status = { ...this.#status, state: 'connected', errorCode: null, error: null, connectedAtMs: clock.now() };
+    log.info({ account }, 'account.hears_again');
+    this.#savedMs = 0;
+    this.reconsider();
+  }
+
   /** What all gateways read about the account is the holder's to write. */
   async #save(change: Partial<AccountStatus> & { state?: AccountState }): Promise<void> {
     this.#status = { ...this.#status, ...change };
+    this.#wakeWaiting();
     if (!this.#isHolder) return;
     this.#savedMs = this.#options.clock.now();
     await this.#options.store.write((tx) => saveStatus(tx, this.#status));

@@ -39,7 +39,7 @@ const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
     log,
     logins,
     metrics,
-    readiness: () => ({ ready, accounts: [{ account: 'telegram@work', state: ready ? 'connected' : 'degraded', lastEvidenceMs: 0 }] }),
+    readiness: () => ({ ready, accounts: [{ account: 'telegram@work', state: ready ? 'connected' : 'degraded', lastEvidenceMs: ready ? 0 : null }] }),
     webhook: (account) => webhooks.get(account),
     expects: (account) => account === 'starting',
     page: new Map(),
@@ -85,7 +85,7 @@ test('ready follows the accounts and tells strangers no details', async () => {
   assert.equal(stranger.status, 503);
   assert.deepEqual(await stranger.json(), { ready: false });
   const bearer = await http.ask('/ready', { from: '10.9.9.9', headers: { authorization: `Bearer ${token}` } });
-  assert.equal(((await bearer.json()) as { accounts: unknown[] }).accounts.length, 1);
+  assert.deepEqual(await bearer.json(), { ready: false, accounts: [{ account: 'telegram@work', state: 'degraded', last_evidence: null }] });
 });
 
 test('metrics are for local readers and for bearers of the token', async () => {

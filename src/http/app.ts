@@ -7,7 +7,6 @@ import type { Metrics } from '../lib/metrics.ts';
 import type { Platform, Webhook } from '../platforms/contract.ts';
 import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Store } from '../store/store.ts';
-import { apiApp } from './api/app.ts';
 import type { ApiDeps } from './api/app.ts';
 import { callerAddress } from './client.ts';
 import type { HttpEnv } from './client.ts';
@@ -41,6 +40,8 @@ export interface HttpDeps {
   readonly webhook: (account: string) => Webhook | undefined;
   /** Whether an account that has no routes now will have them in a moment. */
   readonly expects?: (account: string) => boolean;
+  /** Resolves when the account takes what arrives, when it is not about to, or when the signal says so. */
+  readonly untilReceiving?: (account: string, signal: AbortSignal) => Promise<void>;
   readonly page: Page;
   readonly store: Store;
   /** Writes down what the owner does at the page. */
@@ -76,14 +77,24 @@ const limitForgers =
     return response;
   };
 
+/** So long a call waits for an account that is about to receive: while the gateway starts, or takes over from another. */
+const patienceMs = 10_000;
+
 const mount = (deps: HttpDeps, guard: Webhook['guard'], base: string) => async (c: Context<HttpEnv>): Promise<Response> => {
   const account = c.req.param('account') ?? '';
+  await deps.untilReceiving?.(account, AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(patienceMs)]));
   const webhook = deps.webhook(account);
   // Whoever is told that there is nothing does not try again.
   if (webhook === undefined && deps.expects?.(account) === true) return c.json({ error: 'This account is starting; try again.' }, 503, { 'retry-after': '1' });
   if (webhook === undefined || webhook.guard !== guard) return c.json({ error: 'There is no such account here.' }, 404);
   const written = c.req.path.slice(base.length).split('/')[0] ?? '';
   return forward(c, webhook, `${base}${written}`);
+};
+
+/** The API is loaded with the first call: where nobody calls it, it would be 2 MB and a part of every start. */
+const openedLate = (deps: ApiDeps): (() => Promise<Hono<HttpEnv>>) => {
+  let opened: Promise<Hono<HttpEnv>> | undefined;
+  return () => (opened ??= import('./api/app.ts').then(({ apiApp }) => apiApp(deps)));
 };
 
 /** The whole HTTP surface. It knows no platform: accounts bring their routes, and a guard says who may call them. */
@@ -99,8 +110,8 @@ export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   app.all('/webhooks/:account/*', limitForgers(newFailureLimiter({ clock: deps.clock, ...signatureTries }), options.trusted_proxies, mount(deps, 'own', '/webhooks/')));
 
   if (deps.api !== undefined) {
-    const api = apiApp({ ...deps, ...deps.api, trustedProxies: options.trusted_proxies });
-    for (const path of ['/v1/*', '/api/sessions', '/api/sessions/*', '/api/jobs', '/api/jobs/*', '/health/detailed']) app.all(path, (c) => api.fetch(c.req.raw, c.env));
+    const api = openedLate({ ...deps, ...deps.api, trustedProxies: options.trusted_proxies });
+    for (const path of ['/v1/*', '/api/sessions', '/api/sessions/*', '/api/jobs', '/api/jobs/*', '/health/detailed']) app.all(path, async (c) => (await api()).fetch(c.req.raw, c.env));
   }
 
   app.use(guardBrowser({ bound: options.host, allowedHosts: options.allowed_hosts }));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,6 +19,7 @@ test('the page is built when its sources have changed and only then, whoever sta
   const ensure = () => ensureBuilt({ root: folder, log: silentLogger });
   assert.equal(await ensure(), 'built');
   assert.equal(await ensure(), 'fresh');
+  if (process.platform !== 'win32') assert.equal((await stat(join(folder, 'web/dist'))).mode & 0o777, 0o755, 'whoever runs the gateway can read it');
   const assets = await readdir(join(folder, 'web/dist/assets'));
   const packed = await Promise.all(assets.map(async (name) => gzipSync(await readFile(join(folder, 'web/dist/assets', name))).length));
   assert.ok(packed.reduce((sum, bytes) => sum + bytes, 0) < 60_000, String(packed));

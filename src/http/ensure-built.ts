@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -79,15 +79,27 @@ const swap = async (aside: string, dist: string, stamp: string): Promise<void> =
   }
 };
 
+/** Undefined where the package is somebody else's or on a disk that is only read: the page that is there has to do. */
+const newFolder = async (root: string): Promise<string | undefined> => {
+  try {
+    return await mkdtemp(join(root, 'web', '.dist-'));
+  } catch (error) {
+    if (['EACCES', 'EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+};
+
 /** Builds aside and then swaps, so that a process that starts meanwhile never reads half a page. */
 const build = async (root: string, dist: string, stamp: string): Promise<boolean> => {
   const vite = viteProgram();
-  if (vite === undefined) return false;
-  const aside = await mkdtemp(join(root, 'web', '.dist-'));
+  const aside = vite === undefined ? undefined : await newFolder(root);
+  if (vite === undefined || aside === undefined) return false;
   try {
     // In a process of its own: what a build needs in memory would stay with the gateway for good.
     await run(process.execPath, [vite, 'build', join(root, 'web'), '--outDir', aside, '--emptyOutDir', '--logLevel', 'error']);
     await writeFile(join(aside, stampName), stamp);
+    // A temporary folder is its maker's alone; the gateway may run as somebody else.
+    await chmod(aside, 0o755);
     await swap(aside, dist, stamp);
   } finally {
     await rm(aside, { recursive: true, force: true });

@@ -9,8 +9,10 @@ export interface AccountReadiness {
   readonly account: string;
   readonly state: string;
   readonly detail?: string;
-  /** When the platform last answered or delivered. */
-  readonly lastEvidenceMs?: number;
+  /** When the platform last answered or delivered; null when it never has. */
+  readonly lastEvidenceMs: number | null;
+  /** The whole is ready without it. */
+  readonly isOptional?: boolean;
 }
 
 export interface Readiness {
@@ -42,9 +44,13 @@ export const healthRoutes = (deps: HealthDeps): Hono<HttpEnv> => {
   return routes;
 };
 
+/** As it is written for readers. */
+export const evidenceTime = ({ lastEvidenceMs }: AccountReadiness): string | null => (lastEvidenceMs === null ? null : new Date(lastEvidenceMs).toISOString());
+
 const shownAccount = (account: AccountReadiness): Readonly<Record<string, unknown>> => ({
   account: account.account,
   state: account.state,
   ...(account.detail !== undefined && { detail: account.detail }),
-  ...(account.lastEvidenceMs !== undefined && { last_evidence: new Date(account.lastEvidenceMs).toISOString() }),
+  ...(account.isOptional === true && { required: false }),
+  last_evidence: evidenceTime(account),
 });

@@ -99,7 +99,7 @@ const nextSteps = (id: string, added: { home: string; copied: readonly string[];
 /** `hermes agent add`: the folder first, then the configuration, so that a running gateway finds all of it. */
 export const addAgent = async (terminal: Terminal, id: string, flags: AddFlags): Promise<void> => {
   const home = resolveHome(terminal.env);
-  const draft = await Draft.open({ home, env: terminal.env, redactor: newRedactor() });
+  const draft = await Draft.open({ home, env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
   const config = usable(draft);
   const named = agentId.safeParse(id);
   if (!named.success) throw new ConfigError(`${JSON.stringify(id)} ${named.error.issues[0]?.message ?? 'is no name for an agent'}`);

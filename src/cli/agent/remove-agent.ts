@@ -49,7 +49,7 @@ export const removeAgent = async (terminal: Terminal, id: string, flags: RemoveF
     terminal.write('Nothing was changed.\n');
     return;
   }
-  const draft = await Draft.open({ home, env: terminal.env, redactor: newRedactor() });
+  const draft = await Draft.open({ home, env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
   const paths = [...facts.routes.map(({ index }) => `routes.${index}`).toReversed(), ...(facts.isDefault ? ['default_agent'] : []), `tools.agents.${id}`, `agents.${id}`];
   const problem = draft.set(paths.map((path) => ({ path, value: undefined, inConfigOnly: true })));
   if (problem !== undefined) throw new ConfigError(`${problem}\nNothing was changed.`);

@@ -12,7 +12,7 @@ import { lockHome } from '../../store/home-lock.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { Terminal } from '../environment.ts';
-import { storePath } from '../open-home.ts';
+import { storeOf } from '../open-home.ts';
 import { requireConfig } from '../settings.ts';
 import type { Config } from '../settings.ts';
 import type { Host } from './host.ts';
@@ -80,7 +80,7 @@ export class Core {
   }
 
   async #attach(): Promise<void> {
-    this.#attached = await openStore({ databaseUrl: this.config.sections.store.database_url, path: storePath(this.home), clock: systemClock, log: silentLogger, checkIntegrity: false });
+    this.#attached = await openStore({ ...storeOf(this.config.sections.store, this.home), clock: systemClock, log: silentLogger, checkIntegrity: false });
   }
 
   /** False when another process has the home. */

@@ -11,7 +11,7 @@ import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { Terminal } from '../environment.ts';
 import { followConfig } from '../follow-config.ts';
-import { storePath } from '../open-home.ts';
+import { storeOf } from '../open-home.ts';
 import { openLog } from '../open-log.ts';
 import { outsideOf } from '../outside.ts';
 import { gatewayConfig } from '../settings.ts';
@@ -46,7 +46,7 @@ export const hostGateway = async (terminal: Terminal, config: Config, at: { read
   rmSync(join(home, 'gateway.pid'), { force: true });
   let store: Store | undefined;
   try {
-    store = await openStore({ databaseUrl: config.sections.store.database_url, path: storePath(home), clock, log, checkIntegrity: true });
+    store = await openStore({ ...storeOf(config.sections.store, home), clock, log, checkIntegrity: true, holdsHome: true });
     const metrics = newMetrics({ onError: (error) => log.warn({ err: error }, 'metrics.failed') });
     const gateway = await Gateway.start({ home, config: terminalOnly(config, account), platforms, store, alone: true, clock, log, metrics, version: terminal.version, redactor, outside: outsideOf(terminal, home) });
     log.info({ home, pid: process.pid, version: terminal.version, terminal: true }, 'gateway.started');

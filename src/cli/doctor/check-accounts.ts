@@ -17,7 +17,7 @@ const freshMs = 180_000;
 
 /** A connection that carries traffic proves its credential, and some platforms would take a second one amiss. */
 const evidence = (examined: Examination, status: AccountStatus | undefined): Finding | undefined => {
-  if (!examined.isRunning || status?.state !== 'connected') return undefined;
+  if (!examined.isRunning || examined.silence !== undefined || status?.state !== 'connected') return undefined;
   const quietMs = examined.clock.now() - Math.max(status.lastAliveAtMs ?? 0, status.lastEventAtMs ?? 0, status.lastCallAtMs ?? 0);
   return quietMs > freshMs ? undefined : ok(`${status.account} is connected as ${status.name ?? status.identity ?? 'somebody'}, last sign of life ${span(quietMs)} ago`);
 };

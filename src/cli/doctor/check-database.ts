@@ -15,9 +15,9 @@ export const checkDatabase = async ({ database, config }: Examination): Promise<
   if (database === undefined) return [skipped('There is no database yet; the first start makes it')];
   if (database instanceof StoreError) return [broken(database.message, fixes[database.code] ?? 'hermes gateway run says more')];
   const engine = config?.sections.store.database_url === undefined ? 'SQLite' : 'PostgreSQL';
-  if (database.version > database.expected) return [broken(`The database was written by a newer version (schema ${database.version}, this one knows ${database.expected})`, 'Install the newer version, or restore a backup made before the upgrade')];
+  if (database.version > database.expected) return [broken(`The database was written by a newer version (schema ${database.version}, this one knows ${database.expected})`, 'Install the newer version, or go back with hermes restore backups/gateway-schema-….db, the copy made before the upgrade')];
   const damage = database.damage();
   if (damage !== undefined) return [broken(`The database is damaged (${damage})`, 'Stop every hermes process, keep a copy of the file, and restore a backup')];
-  if (database.version < database.expected) return [warning(`The database is of an older version (schema ${database.version}, this one knows ${database.expected})`, 'The next start brings it up to date; make a backup before')];
+  if (database.version < database.expected) return [warning(`The database is of an older version (schema ${database.version}, this one knows ${database.expected})`, 'The next start copies it into backups and brings it up to date')];
   return [ok(`${engine}, schema ${database.version}, undamaged`)];
 };

@@ -5,40 +5,11 @@ import { checkExposure } from '../../http/server.ts';
 import type { HttpOptions } from '../../http/options.ts';
 import { probeSocket } from '../chat/probe-socket.ts';
 import { span } from '../environment.ts';
-import { withinTime } from '../within-time.ts';
+import { doorUrl, probeDoor } from '../gateway/probe-door.ts';
+import { silenceFix, silenceText } from '../gateway/silence.ts';
 import type { Examination } from './examination.ts';
 import { broken, ok, skipped, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
-
-const answerMs = 2_000;
-
-type Held =
-  | { readonly by: 'nobody' }
-  | { readonly by: 'gateway'; readonly version: string; readonly uptimeMs: number }
-  /** It answers otherwise, or not at all. */
-  | { readonly by: 'stranger' };
-
-const codeOf = (error: unknown): string | undefined => {
-  for (let at = error; at instanceof Error; at = at.cause) if ('code' in at && typeof at.code === 'string') return at.code;
-  return undefined;
-};
-
-const baseUrl = ({ host, port }: HttpOptions): string => {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-};
-
-/** Who listens at the port of the page. */
-const holderOf = async (http: HttpOptions, signal: AbortSignal): Promise<Held> => {
-  try {
-    const answer = await withinTime(answerMs, signal, async (inTime) => (await fetch(`${baseUrl(http)}/health`, { signal: inTime, redirect: 'error' })).json() as Promise<Record<string, unknown>>);
-    const { status, version, uptime_s: uptime } = answer;
-    return status === 'ok' && typeof version === 'string' && typeof uptime === 'number' ? { by: 'gateway', version, uptimeMs: uptime * 1000 } : { by: 'stranger' };
-  } catch (error) {
-    signal.throwIfAborted();
-    return codeOf(error) === 'ECONNREFUSED' ? { by: 'nobody' } : { by: 'stranger' };
-  }
-};
 
 const pidOf = async (home: string): Promise<string | undefined> => {
   try {
@@ -51,19 +22,21 @@ const pidOf = async (home: string): Promise<string | undefined> => {
 
 const doorFindings = async (examined: Examination, http: HttpOptions, signal: AbortSignal): Promise<readonly Finding[]> => {
   if (http.port === 0) return [ok('The page takes any free port')];
-  const held = await holderOf(http, signal);
+  const held = await probeDoor(http, signal);
   const where = `Port ${http.port} on ${http.host}`;
   const elsewhere = 'Stop it, or set http.port to another number: hermes config set http.port 8643';
   const isOurs = examined.isRunning && (await pidOf(examined.home)) !== undefined;
   switch (held.by) {
     case 'nobody':
-      return [isOurs ? broken(`The gateway runs, but nothing answers at ${baseUrl(http)}`, 'Restart the gateway; its log says why') : ok(`${where} is free`)];
+      return [isOurs ? broken(`The gateway runs, but nothing answers at ${doorUrl(http)}`, 'Restart the gateway; its log says why') : ok(`${where} is free`)];
+    case 'silence':
+      return [isOurs ? broken(`The gateway holds port ${http.port}, but does not answer`, silenceFix) : broken(`${where} is held by a program that does not answer`, elsewhere)];
     case 'stranger':
       return [broken(`${where} is held by another program`, elsewhere)];
     case 'gateway':
       if (!isOurs) return [broken(`${where} is held by a gateway with another home`, elsewhere)];
       return [
-        ok(`The page answers at ${baseUrl(http)}, for ${span(held.uptimeMs)} now`),
+        ok(`The page answers at ${doorUrl(http)}, for ${span(held.uptimeMs)} now`),
         ...(held.version === examined.terminal.version ? [] : [warning(`The gateway runs version ${held.version}, and this is ${examined.terminal.version}`, 'Restart the gateway')]),
       ];
     default:
@@ -92,6 +65,9 @@ export const checkGateway = async (examined: Examination, signal: AbortSignal): 
   if (examined.config === undefined) return [skipped('The configuration cannot be used')];
   const { http } = examined.config.sections;
   const pid = await pidOf(examined.home);
+  const { silence } = examined;
+  // Its door and its socket are as silent, and nobody else is to blame for it.
+  if (silence !== undefined) return [broken(`The gateway ${silenceText(Number(pid), silence)}`, silenceFix), ...exposure(http)];
   const state = !examined.isRunning ? warning('The gateway does not run', 'hermes gateway run') : ok(pid === undefined ? 'An open terminal chat hosts the gateway' : `The gateway runs (process ${pid})`);
   const [door, socket] = await Promise.all([doorFindings(examined, http, signal), socketFindings(examined, signal)]);
   return [state, ...exposure(http), ...door, ...socket];

@@ -11,7 +11,10 @@ import { platforms } from '../../platforms/registry.ts';
 import { inspectStore } from '../../store/inspect.ts';
 import type { Inspection } from '../../store/inspect.ts';
 import type { Terminal } from '../environment.ts';
-import { isHomeTaken } from '../home-taken.ts';
+import { isHomeTaken } from '../../store/home-lock.ts';
+import { holderOf } from '../gateway/process.ts';
+import { silenceOf } from '../gateway/silence.ts';
+import type { Silence } from '../gateway/silence.ts';
 import { storePath } from '../open-home.ts';
 import { readConfig, sections } from '../settings.ts';
 import type { Config } from '../settings.ts';
@@ -33,12 +36,14 @@ export interface Examination extends AsyncDisposable {
   readonly secretInConfig: boolean;
   /** A gateway, or a terminal that hosts one, has this home. */
   readonly isRunning: boolean;
+  /** It has this home, and does nothing any more. */
+  readonly silence: Silence | undefined;
   readonly database: Inspection | StoreError | undefined;
   redact(text: string): string;
 }
 
 /** The database when it can be asked: it is there, undamaged and of our version. */
-export const askable = ({ database }: Examination): Inspection | undefined => (database === undefined || database instanceof StoreError || database.version !== database.expected ? undefined : database);
+export const askable = ({ database }: Pick<Examination, 'database'>): Inspection | undefined => (database === undefined || database instanceof StoreError || database.version !== database.expected ? undefined : database);
 
 const openDatabase = async (home: string, config: Config | undefined, clock: Clock): Promise<Inspection | StoreError | undefined> => {
   try {
@@ -47,6 +52,12 @@ const openDatabase = async (home: string, config: Config | undefined, clock: Clo
     if (error instanceof StoreError) return error;
     throw error;
   }
+};
+
+const silenceIn = async (home: string, config: Config | undefined, database: Examination['database']): Promise<Silence | undefined> => {
+  const asked = askable({ database });
+  const holder = holderOf(home);
+  return asked === undefined || holder.type !== 'gateway' ? undefined : silenceOf(holder.pid, { http: config?.sections.http, read: (work) => asked.read(work) });
 };
 
 export const examine = async (terminal: Terminal, options: { readonly offline: boolean }): Promise<Examination> => {
@@ -66,6 +77,7 @@ export const examine = async (terminal: Terminal, options: { readonly offline: b
     config,
     secretInConfig: texts.ok && evaluate({ env: terminal.env, sections, platforms }, texts.texts).holdsSecret.config,
     isRunning: isHomeTaken(home),
+    silence: await silenceIn(home, config, database),
     database,
     redact: (text) => redactor.redact(text),
     async [Symbol.asyncDispose]() {

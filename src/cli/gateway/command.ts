@@ -1,22 +1,25 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Command } from 'commander';
-import { resolveHome } from '../../config/home.ts';
+import { Command, Option } from 'commander';
+import { prepareHome, resolveHome } from '../../config/home.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { writeAtomically } from '../../lib/write-atomically.ts';
-import { Exit, json, paint, span, table } from '../environment.ts';
+import { Exit, paint } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
 import { logsCommand } from '../logs.ts';
-import { requireConfig } from '../settings.ts';
+import { readAlone, requireConfig } from '../settings.ts';
 import { statusCommand } from '../status.ts';
 import { dumpGateway } from './dump.ts';
+import { installedServices, isManagerAtWork, ownerOf, prepareLogs, serviceAtWork, startService, stopService, tellManager, untilManagerAnswers } from './installed-service.ts';
 import { knownHomes } from './known-homes.ts';
+import { listCommand } from './list.ts';
+import { endAfterTurn, refuseInside } from './inside-turn.ts';
 import { holderOf } from './process.ts';
 import { serviceFor } from './service.ts';
 import type { Service } from './service.ts';
 import { startDetached } from './start.ts';
+import type { Started } from './start.ts';
 import { restartGateway, stopGateway } from './stop.ts';
 
 interface AllOption {
@@ -24,12 +27,24 @@ interface AllOption {
 }
 
 const startMs = 60_000;
+const usualDrainMs = 60_000;
 
 const inHome = (terminal: Terminal, home: string): Terminal => ({ ...terminal, env: { ...terminal.env, HERMES_HOME: home } });
 
 const homesFor = (terminal: Terminal, options: AllOption): readonly string[] => (options.all === true ? knownHomes(terminal.env) : [resolveHome(terminal.env)]);
 
-const drainMsOf = async (terminal: Terminal, home: string): Promise<number> => (await requireConfig(inHome(terminal, home))).sections.agent.restart_drain_timeout * 1000;
+const drainMsOf = async (terminal: Terminal, home: string): Promise<number> => {
+  const there = inHome(terminal, home);
+  const settings = (await readAlone(there)).agent ?? (await requireConfig(there)).sections.agent;
+  return settings.restart_drain_timeout * 1000;
+};
+
+/** A gateway goes on with the configuration that it has, and can be ended, while the file is broken. */
+const drainMsOrUsual = (terminal: Terminal, home: string): Promise<number> =>
+  drainMsOf(terminal, home).catch((error: unknown) => {
+    if (error instanceof ConfigError) return usualDrainMs;
+    throw error;
+  });
 
 /** One home after the other; what fails in one is said, and the others have their turn. */
 const eachHome = async (terminal: Terminal, options: AllOption, act: (home: string) => Promise<string>): Promise<void> => {
@@ -52,22 +67,37 @@ const eachHome = async (terminal: Terminal, options: AllOption, act: (home: stri
 const run = (terminal: Terminal): Command =>
   new Command('run')
     .description('Run in the foreground until Ctrl-C or SIGTERM')
-    .option('--replace', 'end the gateway that runs in this home first, and take over what it was doing')
+    .option('--replace', 'take over from the gateway that runs in this home, and end it')
+    .addOption(new Option('--background', 'print nothing more once it has started').hideHelp())
     .addHelpText('after', '\nExamples:\n  hermes gateway run\n  hermes gateway run --replace\n  HERMES_HOME=/srv/hermes hermes gateway run')
-    .action(async (options: { readonly replace?: true }) => {
+    .action(async (options: { readonly replace?: true; readonly background?: true }) => {
+      if (options.replace === true) refuseInside(terminal, resolveHome(terminal.env), 'hermes gateway run --replace');
       // Loaded only when it is used: looking at the status must not load a whole gateway.
       const { runGateway } = await import('../run.ts');
-      await runGateway(terminal, { replace: options.replace === true });
+      await runGateway(terminal, { replace: options.replace === true, background: options.background === true });
     });
+
+/** By the service that was installed for the home, or else as a process of its own. */
+const startAnyhow = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
+  const service = serviceAtWork(terminal.env, home);
+  if (options.replace === true) {
+    if (service !== undefined) throw new ConfigError(`The gateway of ${home} is the service ${service.name}, which would start it again. hermes gateway restart starts it anew.`);
+    return startDetached(inHome(terminal, home), home, options);
+  }
+  return service === undefined || holderOf(home).type !== 'nobody' ? startDetached(inHome(terminal, home), home) : { pid: startService(terminal.env, home, service), isNew: true };
+};
 
 const start = (terminal: Terminal): Command =>
   new Command('start')
     .description('Start in the background and wait until it runs')
     .option('--all', 'in every home in which this user has run a gateway')
-    .addHelpText('after', '\nExamples:\n  hermes gateway start\n  hermes gateway start --all')
-    .action((options: AllOption) =>
+    .option('--replace', 'take over from a gateway that runs, and end it')
+    .addHelpText('after', '\nExamples:\n  hermes gateway start\n  hermes gateway start --replace\n  hermes gateway start --all')
+    .action((options: AllOption & { readonly replace?: true }) =>
       eachHome(terminal, options, async (home) => {
-        const pid = await startDetached(inHome(terminal, home), home);
+        if (options.replace === true) refuseInside(terminal, home, 'hermes gateway start --replace');
+        const { pid, isNew } = await startAnyhow(terminal, home, options);
+        if (!isNew) return `The gateway of ${home} already runs as process ${pid}. hermes gateway restart starts it anew, hermes gateway start --replace lets a new one take over.`;
         return `The gateway of ${home} runs as process ${pid}. hermes status shows what it does, hermes login opens its page, hermes gateway stop ends it.`;
       }),
     );
@@ -80,7 +110,11 @@ const stop = (terminal: Terminal): Command =>
     .addHelpText('after', '\nExamples:\n  hermes gateway stop\n  hermes gateway stop --force')
     .action((options: AllOption & { readonly force?: true }) =>
       eachHome(terminal, options, async (home) => {
-        const stopped = await stopGateway(home, { drainMs: await drainMsOf(terminal, home), force: options.force === true });
+        const planned = await endAfterTurn(terminal, home, 'stop');
+        if (planned !== undefined) return planned;
+        const service = serviceAtWork(terminal.env, home);
+        if (service !== undefined && stopService(terminal.env, service)) return `The gateway of ${home} has ended. Its service ${service.name} starts it with the machine; hermes gateway start does so now.`;
+        const stopped = await stopGateway(home, { drainMs: await drainMsOrUsual(terminal, home), force: options.force === true });
         return stopped === 'not running' ? `No gateway runs in ${home}.` : `The gateway of ${home} has ${stopped === 'killed' ? 'been ended by force' : 'ended'}.`;
       }),
     );
@@ -92,53 +126,45 @@ const restart = (terminal: Terminal): Command =>
     .addHelpText('after', '\nExamples:\n  hermes gateway restart\n  hermes gateway restart --all')
     .action((options: AllOption) =>
       eachHome(terminal, options, async (home) => {
-        const pid = await restartGateway(home, { drainMs: await drainMsOf(terminal, home), startMs });
+        const planned = await endAfterTurn(terminal, home, 'restart');
+        if (planned !== undefined) return planned;
+        const pid = await restartGateway(home, { drainMs: await drainMsOrUsual(terminal, home), startMs });
         if (pid !== undefined) return `The gateway of ${home} has started anew as process ${pid}.`;
         if (options.all === true) return `No gateway runs in ${home}.`;
-        return `The gateway of ${home} did not run; it runs now as process ${await startDetached(inHome(terminal, home), home)}.`;
+        return `The gateway of ${home} did not run; it runs now as process ${(await startAnyhow(terminal, home)).pid}.`;
       }),
     );
-
-const list = (terminal: Terminal): Command =>
-  new Command('list')
-    .description('Every home in which this user has run a gateway, and what runs there')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  hermes gateway list')
-    .action((options: { readonly json?: true }) => {
-      const rows = knownHomes(terminal.env).map((home) => ({ home, holder: holderOf(home) }));
-      if (options.json === true) return terminal.write(json(rows.map(({ home, holder }) => ({ home, state: holder.type === 'nobody' ? 'stopped' : holder.type === 'terminal' ? 'terminal' : 'running', pid: holder.type === 'gateway' ? holder.pid : null }))));
-      const state = (holder: (typeof rows)[number]['holder']): string => {
-        if (holder.type === 'gateway') return paint(terminal, 'green', `running, process ${holder.pid}, ${span(Date.now() - holder.sinceMs)}`);
-        return holder.type === 'terminal' ? 'hosted by a terminal chat' : paint(terminal, 'dim', 'stopped');
-      };
-      return terminal.write(rows.length === 0 ? 'This user has run no gateway yet.\n' : `${table(rows.map(({ home, holder }) => [home, state(holder)]))}\n`);
-    });
 
 const dump = (terminal: Terminal): Command =>
   new Command('dump')
     .description('Let the running gateway write down where it stands, also when it is stuck')
     .addHelpText('after', '\nExample:\n  hermes gateway dump')
     .action(async () => {
-      const { path, report } = await dumpGateway(resolveHome(terminal.env));
+      const dump = await dumpGateway(resolveHome(terminal.env));
+      if (dump.type === 'stuck') return terminal.write(`The gateway is stuck:\n${dump.stack}\nThis is ${dump.path}. hermes gateway stop --force ends it; nothing that was received is lost.\n`);
+      const { path, report } = dump;
       const active = Map.groupBy(report.libuv.filter(({ is_active: isActive }) => isActive === true), ({ type }) => type);
       const handles = [...active].map(([type, list]) => `${list.length} ${type}`).join(', ');
-      terminal.write(`${[...(report.javascriptStack.stack ?? ['(idle)']), '', `heap ${Math.round(report.javascriptHeap.usedMemory / 1_000_000)} MB; ${handles}`, `The whole report, without the environment: ${path}`].join('\n')}\n`);
+      return terminal.write(`${[...(report.javascriptStack.stack ?? ['(idle)']), '', `heap ${Math.round(report.javascriptHeap.usedMemory / 1_000_000)} MB; ${handles}`, `The whole report, without the environment: ${path}`].join('\n')}\n`);
     });
 
 const serviceOf = async (terminal: Terminal, system: boolean): Promise<Service> => {
   const home = resolveHome(terminal.env);
-  const service = serviceFor({ env: terminal.env, home, system, drainMs: await drainMsOf(terminal, home) });
+  const service = serviceFor({ env: terminal.env, home, system, user: ownerOf(home), drainMs: await drainMsOf(terminal, home) });
   if (service === undefined) throw new ConfigError('hermes knows systemd and launchd. On Windows let the Task Scheduler start `hermes gateway run` at logon; docs/operations.md has the steps.');
   return service;
 };
 
-/** Runs what the service manager needs; answers what it said when it refused. */
-const tell = (commands: readonly (readonly string[])[]): string | undefined => {
-  for (const [program = '', ...args] of commands) {
-    const done = spawnSync(program, args, { encoding: 'utf8' });
-    if (done.status !== 0) return `${[program, ...args].join(' ')}: ${(done.error?.message ?? done.stderr).trim()}`;
-  }
-  return undefined;
+/** What would make two gateways, one that nobody finds, or one that runs as root by mistake. */
+const refuseInstall = (terminal: Terminal, service: Service, options: { readonly system?: true; readonly force?: true }): void => {
+  const home = resolveHome(terminal.env);
+  const sudoer = terminal.env['SUDO_USER'] ?? '';
+  if (options.system === true && !['', 'root'].includes(sudoer) && (terminal.env['HERMES_HOME'] ?? '') === '') throw new ConfigError(`With sudo this would be the gateway of root, in ${home}. For the one of ${sudoer}: sudo HERMES_HOME="$HOME/.hermes" hermes gateway install --system`);
+  const other = installedServices(terminal.env, home).find(({ path }) => path !== service.path);
+  if (other !== undefined) throw new ConfigError(`${other.path} is a service for this home already. Remove it first: hermes gateway uninstall${other.system ? ' --system' : ''}`);
+  if (existsSync(service.path) && options.force !== true) throw new ConfigError(`${service.path} is there already. hermes gateway install --force replaces it.`);
+  if (!isManagerAtWork(service)) throw new ConfigError(`${service.manager} does not run this machine. hermes gateway start runs the gateway in the background; in a container the container is the service.`);
+  if (holderOf(home).type !== 'nobody') throw new ConfigError('A gateway runs in this home. End it first (hermes gateway stop); the service starts its own.');
 };
 
 const install = (terminal: Terminal): Command =>
@@ -147,17 +173,23 @@ const install = (terminal: Terminal): Command =>
     .option('--system', 'for the machine instead of this user; needs to be root')
     .option('--force', 'replace a service that is there')
     .option('--print', 'only print what would be written')
-    .addHelpText('after', '\nExamples:\n  hermes gateway install\n  hermes gateway install --print\n  sudo hermes gateway install --system')
+    .addHelpText('after', '\nExamples:\n  hermes gateway install\n  hermes gateway install --print\n  sudo HERMES_HOME="$HOME/.hermes" hermes gateway install --system')
     .action(async (options: { readonly system?: true; readonly force?: true; readonly print?: true }) => {
       const service = await serviceOf(terminal, options.system === true);
       if (options.print === true) return terminal.write(`${paint(terminal, 'dim', `# ${service.path}`)}\n${service.text}`);
-      if (existsSync(service.path) && options.force !== true) throw new ConfigError(`${service.path} is there already. hermes gateway install --force replaces it.`);
-      if (holderOf(resolveHome(terminal.env)).type !== 'nobody') throw new ConfigError('A gateway runs in this home. End it first (hermes gateway stop); the service starts its own.');
+      refuseInstall(terminal, service, options);
+      await prepareHome(resolveHome(terminal.env));
+      await prepareLogs(resolveHome(terminal.env));
       await mkdir(dirname(service.path), { recursive: true });
       await writeAtomically(service.path, service.text);
-      const refused = tell(service.install);
+      // Nothing in it is secret, and service managers frown at files that not everybody can read.
+      await chmod(service.path, 0o644);
+      const missed = tellManager(terminal.env, service.wishes);
+      await untilManagerAnswers(service);
+      const refused = tellManager(terminal.env, service.install);
       if (refused !== undefined) throw new ConfigError(`${service.path} is written, but ${service.manager} did not take it: ${refused}`);
-      return terminal.write(`${service.name} runs and starts with the machine. hermes gateway status shows it, hermes gateway uninstall removes it.\n`);
+      if (missed !== undefined) terminal.writeError(`It runs only while you are logged in, because ${missed}. An admin can change that with: sudo ${service.wishes.map((command) => command.join(' ')).join('; ')}\n`);
+      return terminal.write(`${service.name} runs and starts with the machine. hermes gateway status shows it, hermes gateway uninstall${options.system === true ? ' --system' : ''} removes it.\n`);
     });
 
 const uninstall = (terminal: Terminal): Command =>
@@ -166,17 +198,20 @@ const uninstall = (terminal: Terminal): Command =>
     .option('--system', 'the one of the machine')
     .addHelpText('after', '\nExample:\n  hermes gateway uninstall')
     .action(async (options: { readonly system?: true }) => {
-      const service = await serviceOf(terminal, options.system === true);
-      if (!existsSync(service.path)) throw new ConfigError(`There is no ${service.path}.`);
-      const refused = tell(service.uninstall);
+      const home = resolveHome(terminal.env);
+      const services = installedServices(terminal.env, home);
+      const service = services.find(({ system }) => system === (options.system === true));
+      if (service === undefined) throw new ConfigError(`There is no such service for ${home}.${services.length === 0 ? '' : ` There is ${services.map(({ path }) => path).join(', ')}.`}`);
+      const refused = tellManager(terminal.env, service.uninstall);
       await rm(service.path, { force: true });
-      if (refused !== undefined) terminal.writeError(`${service.manager} said: ${refused}\n`);
+      const left = refused ?? tellManager(terminal.env, service.forget);
+      if (left !== undefined) terminal.writeError(`${service.manager} said: ${left}\n`);
       terminal.write(`${service.name} is removed.\n`);
     });
 
 export const gatewayCommand = (terminal: Terminal): Command => {
   const command = new Command('gateway').description('Run the gateway, in this terminal, in the background or as a service');
   command.addCommand(run(terminal), { isDefault: true });
-  for (const each of [start(terminal), stop(terminal), restart(terminal), statusCommand(terminal), list(terminal), logsCommand(terminal), dump(terminal), install(terminal), uninstall(terminal)]) command.addCommand(each);
+  for (const each of [start(terminal), stop(terminal), restart(terminal), statusCommand(terminal), listCommand(terminal), logsCommand(terminal), dump(terminal), install(terminal), uninstall(terminal)]) command.addCommand(each);
   return command;
 };

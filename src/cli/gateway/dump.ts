@@ -1,9 +1,13 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
+import { isStuckFile } from './loop-watchdog.ts';
 import { holderOf, lookFor } from './process.ts';
 
 const patienceMs = 10_000;
+
+/** Longer than the watching thread lets a stuck process live. */
+const recentMs = 600_000;
 
 interface Report {
   readonly javascriptStack: { readonly message?: string; readonly stack?: readonly string[] };
@@ -23,8 +27,17 @@ const whole = (path: string): Report | undefined => {
   }
 };
 
-/** Lets the running gateway write down where it stands, also when it is stuck. */
-export const dumpGateway = async (home: string): Promise<{ readonly path: string; readonly report: Report }> => {
+export type Dump = { readonly type: 'report'; readonly path: string; readonly report: Report } | { readonly type: 'stuck'; readonly path: string; readonly stack: string };
+
+/** Where the loop stands, as the thread that watches it has found out. */
+const newestStuck = (folder: string): Dump | undefined => {
+  const name = readdirSync(folder).filter(isStuckFile).toSorted().at(-1);
+  const path = name === undefined ? undefined : join(folder, name);
+  return path === undefined || Date.now() - statSync(path).mtimeMs > recentMs ? undefined : { type: 'stuck', path, stack: readFileSync(path, 'utf8') };
+};
+
+/** Lets the running gateway write down where it stands. One that is stuck cannot, but is watched. */
+export const dumpGateway = async (home: string): Promise<Dump> => {
   const holder = holderOf(home);
   if (holder.type !== 'gateway') throw new ConfigError(`No gateway runs in ${home}.`);
   if (process.platform === 'win32') throw new ConfigError('Windows has no signal for this.');
@@ -37,6 +50,7 @@ export const dumpGateway = async (home: string): Promise<{ readonly path: string
     const report = path === undefined ? undefined : whole(path);
     return path === undefined || report === undefined ? undefined : { path, report };
   }, patienceMs);
-  if (found === undefined) throw new ConfigError(`Process ${holder.pid} has written no report within ${patienceMs / 1000} s.`);
-  return found;
+  const dump = found === undefined ? newestStuck(folder) : ({ type: 'report', ...found } as const);
+  if (dump === undefined) throw new ConfigError(`Process ${holder.pid} has written no report within ${patienceMs / 1000} s. It does not run JavaScript: it is stopped, or waits for the disk.`);
+  return dump;
 };

@@ -1,12 +1,48 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { capturingLogger } from '../../lib/logger.ts';
-import { endFacts, endWithin, logCrashes } from './forensics.ts';
+import { endFacts, endWithin, logCrashes, writeReport } from './forensics.ts';
 
-test('an end is written down with who may have asked for it', () => {
-  const facts = endFacts('SIGTERM', { env: { INVOCATION_ID: 'x' }, runningTurns: 2 });
-  assert.deepEqual([facts.why, facts.running_turns, facts.under_systemd, facts.parent.pid], ['SIGTERM', 2, true, process.ppid]);
+const running = (turn: number, tools: readonly string[] = []) => ({ session: `s${turn}`, turn, account: 'telegram', chat: '7', sinceMs: turn * 1000, tools });
+
+test('an end is written down with who asked for it and what was running', () => {
+  const facts = endFacts('restart', { env: { INVOCATION_ID: 'x' }, running: [running(1, ['terminal']), running(2)], askedBy: '/restart by 7 in telegram:7' });
+  assert.deepEqual([facts.why, facts.asked_by, facts.running_turns, facts.under_systemd, facts.parent.pid], ['restart', '/restart by 7 in telegram:7', 2, true, process.ppid]);
+  assert.deepEqual(facts.running, [
+    { session: 's1', turn: 1, account: 'telegram', chat: '7', since: '1970-01-01T00:00:01.000Z', tools: ['terminal'] },
+    { session: 's2', turn: 2, account: 'telegram', chat: '7', since: '1970-01-01T00:00:02.000Z' },
+  ]);
   assert.equal(facts.load.length, 3);
+});
+
+test('of many running turns the oldest are named, and all are counted', () => {
+  const facts = endFacts('SIGTERM', { env: {}, running: Array.from({ length: 30 }, (_none, i) => running(i + 1)) });
+  assert.deepEqual([facts.running_turns, facts.running.length, facts.running[0]?.turn, 'asked_by' in facts], [30, 20, 1, false]);
+});
+
+test('a report is for its owner alone, and holds neither the environment nor secrets', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'hermes-report-'));
+  // A thread has a report of its own inside.
+  const thread = new Worker('setInterval(() => undefined, 1000)', { eval: true });
+  try {
+    await once(thread, 'online');
+    await mkdir(join(home, 'logs'));
+    const path = writeReport(home, (text) => text.replaceAll(process.execPath, '***'), new Date(0));
+    const text = await readFile(path, 'utf8');
+    assert.match(path, /logs\/report\.19700101\.000000\.000\.\d+\.json$/);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.doesNotMatch(text, /environmentVariables/);
+    assert.ok(!text.includes(process.execPath));
+    assert.ok(Array.isArray((JSON.parse(text) as { libuv: unknown }).libuv));
+  } finally {
+    await thread.terminate();
+    await rm(home, { recursive: true });
+  }
 });
 
 test('an end that takes too long is cut off and says so; one in time is not', async () => {

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../config/variables.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { RunningNow } from '../../sessions/lanes.ts';
 
 const longestCommand = 300;
 
@@ -16,9 +17,28 @@ const commandOf = (pid: number): string | undefined => {
   }
 };
 
+/** At most so many turns are described. */
+const mostTurns = 20;
+
+interface RunningFacts {
+  readonly session: string;
+  readonly turn: number;
+  readonly account: string;
+  readonly chat: string;
+  readonly thread?: string;
+  readonly since: string;
+  readonly tools?: readonly string[];
+}
+
+const runningFacts = ({ sinceMs, tools, ...turn }: RunningNow): RunningFacts => ({ ...turn, since: new Date(sinceMs).toISOString(), ...(tools.length > 0 && { tools }) });
+
 export interface EndFacts {
   readonly why: string;
+  /** Who asked for it, where somebody said so. */
+  readonly asked_by?: string;
   readonly running_turns: number;
+  /** The oldest of them. */
+  readonly running: readonly RunningFacts[];
   readonly uptime_s: number;
   readonly parent: { readonly pid: number; readonly command?: string };
   readonly under_systemd: boolean;
@@ -27,11 +47,13 @@ export interface EndFacts {
 }
 
 /** What one wants to know about the end of a process later: who may have asked for it, and what the machine was doing. */
-export const endFacts = (why: string, at: { readonly env: Environment; readonly runningTurns: number }): EndFacts => {
+export const endFacts = (why: string, at: { readonly env: Environment; readonly running: readonly RunningNow[]; readonly askedBy?: string | undefined }): EndFacts => {
   const command = commandOf(process.ppid);
   return {
     why,
-    running_turns: at.runningTurns,
+    ...(at.askedBy !== undefined && { asked_by: at.askedBy }),
+    running_turns: at.running.length,
+    running: at.running.slice(0, mostTurns).map(runningFacts),
     uptime_s: Math.round(process.uptime()),
     parent: { pid: process.ppid, ...(command !== undefined && { command }) },
     under_systemd: (at.env['INVOCATION_ID'] ?? '') !== '',
@@ -40,28 +62,27 @@ export const endFacts = (why: string, at: { readonly env: Environment; readonly 
   };
 };
 
-/** SIGUSR2 writes a report with the stacks of all threads, also of one that is stuck; nothing of the environment is in it. */
-export const reportOnDemand = (home: string): void => {
-  if (process.platform === 'win32') return;
-  process.report.directory = join(home, 'logs');
-  process.report.excludeEnv = true;
-  process.report.signal = 'SIGUSR2';
-  process.report.reportOnSignal = true;
+/** Threads have reports of their own in it, with the environment whatever is asked. */
+const withoutEnvironment = (key: string, value: unknown): unknown => (key === 'environmentVariables' ? undefined : value);
+
+/** Writes down where the process stands, for its owner alone; nothing of the environment is in it. */
+export const writeReport = (home: string, redact: (text: string) => string, now: Date): string => {
+  const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '.').slice(0, 19);
+  const path = join(home, 'logs', `report.${stamp}.${process.pid}.json`);
+  writeFileSync(path, redact(JSON.stringify(process.report.getReport(), withoutEnvironment, 2)), { mode: 0o600 });
+  return path;
 };
 
-const lookEveryMs = 1000;
-const blockedMs = 2000;
-
-/** Says when nothing could run for a while: a step that takes long, or a machine that was asleep or out of breath. */
-export const watchLoop = (log: Logger): Disposable => {
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    const lateMs = now - last - lookEveryMs;
-    last = now;
-    if (lateMs > blockedMs) log.warn({ blocked_ms: Math.round(lateMs), load: loadavg()[0] }, 'loop.blocked');
-  }, lookEveryMs).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+/** SIGUSR2 writes such a report. */
+export const reportOnDemand = (home: string, at: { readonly log: Logger; redact(text: string): string }): void => {
+  if (process.platform === 'win32') return;
+  process.on('SIGUSR2', () => {
+    try {
+      writeReport(home, at.redact, new Date());
+    } catch (error) {
+      at.log.warn({ err: error }, 'gateway.report_not_written');
+    }
+  });
 };
 
 /** Ends the process when an orderly end takes longer than it may; what is unfinished continues after the next start all the same. */

@@ -2,22 +2,36 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../lib/write-atomically.ts';
 
+/** What the SIGTERM that follows is for: to start anew, or to leave the home to a gateway that runs already. */
+export type PlannedEnd = 'restart' | 'replaced';
+
+export interface TakenPlan {
+  readonly end: PlannedEnd;
+  /** For people. */
+  readonly askedBy: string;
+}
+
 const fileOf = (home: string): string => join(home, '.gateway-restart.json');
 const validMs = 60_000;
 
-/** Turns the SIGTERM that follows into a new start. */
-export const planRestart = (home: string, pid: number): Promise<void> => writeAtomically(fileOf(home), JSON.stringify({ pid, at_ms: Date.now() }));
+/** Gives the SIGTERM that follows its meaning. */
+export const planEnd = (home: string, plan: { readonly pid: number; readonly end: PlannedEnd }): Promise<void> => writeAtomically(fileOf(home), JSON.stringify({ ...plan, by_pid: process.pid, at_ms: Date.now() }));
 
-/** Whether the process was asked to end so that it starts anew; the wish is used up. */
-export const takePlannedRestart = (home: string, pid: number): boolean => {
+/** Nobody wants it any more, or it has been done. */
+export const dropPlannedEnd = (home: string): void => rmSync(fileOf(home), { force: true });
+
+/** What the process was asked to end for, if somebody said so; the wish is used up. */
+export const takePlannedEnd = (home: string, pid: number): TakenPlan | undefined => {
   let text: string;
   try {
     text = readFileSync(fileOf(home), 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  rmSync(fileOf(home), { force: true });
-  const plan = JSON.parse(text) as { readonly pid?: unknown; readonly at_ms?: unknown };
-  return plan.pid === pid && typeof plan.at_ms === 'number' && Date.now() - plan.at_ms < validMs;
+  dropPlannedEnd(home);
+  const plan = JSON.parse(text) as { readonly [name in 'pid' | 'end' | 'at_ms' | 'by_pid']?: unknown };
+  if (plan.pid !== pid || typeof plan.at_ms !== 'number' || Date.now() - plan.at_ms >= validMs) return undefined;
+  const by = `process ${String(plan.by_pid)}`;
+  return plan.end === 'replaced' ? { end: 'replaced', askedBy: `the gateway that takes over, ${by}` } : { end: 'restart', askedBy: `the command line, ${by}` };
 };

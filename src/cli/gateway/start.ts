@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../core/errors.ts';
@@ -13,17 +13,25 @@ export const launcher: string = fileURLToPath(new URL('../../../bin/hermes.js', 
 const patienceMs = 60_000;
 const shownChars = 4000;
 
-/** What a detached gateway prints before its log is open, and what it says if it breaks. */
+/** What a detached gateway prints until it has started, and what it says if it breaks. */
 export const consoleFile = (home: string): string => join(home, 'logs', 'console.log');
 
-/** Starts a gateway that outlives this terminal, and waits until it has started. Answers its number; throws with what it said when it has not. */
-export const startDetached = async (terminal: Terminal, home: string): Promise<number> => {
+export interface Started {
+  readonly pid: number;
+  /** False for one that ran already. */
+  readonly isNew: boolean;
+}
+
+/** Starts a gateway that outlives this terminal, and waits until it has started; leaves one that runs alone unless it is to be replaced. Throws with what it said when it has not started. */
+export const startDetached = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
   const holder = holderOf(home);
-  if (holder.type === 'gateway') throw new ConfigError(`A gateway already runs in ${home} (process ${holder.pid}). hermes gateway restart starts it anew.`);
+  if (holder.type === 'gateway' && options.replace !== true) return { pid: holder.pid, isNew: false };
   if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it first.`);
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
-  const output = openSync(consoleFile(home), 'w', 0o600);
-  const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { detached: true, stdio: ['ignore', output, output], env: { ...terminal.env, HERMES_HOME: home } });
+  // One that is being replaced still writes to it: each writes at the end.
+  writeFileSync(consoleFile(home), '', { mode: 0o600 });
+  const output = openSync(consoleFile(home), 'a', 0o600);
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : [])], { detached: true, stdio: ['ignore', output, output], env: { ...terminal.env, HERMES_HOME: home } });
   closeSync(output);
   const ended: { code?: number } = {};
   child.once('exit', (code) => (ended.code = code ?? 1));
@@ -35,7 +43,7 @@ export const startDetached = async (terminal: Terminal, home: string): Promise<n
     return now.type === 'gateway' && now.pid === child.pid ? { ok: true as const, pid: now.pid } : undefined;
   }, patienceMs);
   child.unref();
-  if (started?.ok === true) return started.pid;
+  if (started?.ok === true) return { pid: started.pid, isNew: true };
   terminal.writeError(`${readFileSync(consoleFile(home), 'utf8').slice(-shownChars).trim()}\n`);
   terminal.writeError(started === undefined ? `The gateway has not started within ${patienceMs / 1000} s; it goes on trying as process ${child.pid ?? '?'}. See ${consoleFile(home)}.\n` : 'The gateway did not start.\n');
   throw new Exit(started?.code ?? 1);

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
-import { planRestart } from './planned-restart.ts';
-import { holderOf, isAlive, lookFor, writtenPid } from './process.ts';
+import { dropPlannedEnd, planEnd } from './planned-end.ts';
+import { holderOf, isHeldBy, lookFor, writtenPid } from './process.ts';
 
 /** Beyond what running turns get. */
 const marginMs = 15_000;
@@ -15,10 +15,13 @@ const gatewayIn = (home: string): { readonly pid: number; readonly sinceMs: numb
 
 const untilGone = (home: string, pid: number, atMostMs: number): Promise<true | undefined> =>
   lookFor(() => {
-    if (writtenPid(home)?.pid === pid && isAlive(pid)) return undefined;
+    if (isHeldBy(home, pid)) return undefined;
     const holder = holderOf(home);
     return holder.type === 'nobody' || (holder.type === 'gateway' && holder.pid !== pid) ? true : undefined;
   }, atMostMs);
+
+/** One that becomes its own successor keeps its number, and writes it down anew. */
+const hasStartedAnew = (home: string, before: { readonly sinceMs: number }): boolean => (writtenPid(home)?.sinceMs ?? 0) > before.sinceMs;
 
 export type Stopped = 'stopped' | 'killed' | 'not running';
 
@@ -29,26 +32,37 @@ export const stopGateway = async (home: string, options: { readonly drainMs: num
     rmSync(join(home, 'gateway.pid'), { force: true });
     return 'not running';
   }
+  dropPlannedEnd(home);
   process.kill(running.pid, 'SIGTERM');
   if (await untilGone(home, running.pid, options.drainMs + marginMs)) return 'stopped';
-  if (!options.force) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that.`);
+  if (!options.force) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that.`, { mayPass: true });
   process.kill(running.pid, 'SIGKILL');
   await untilGone(home, running.pid, marginMs);
   return 'killed';
 };
 
+export interface RestartOptions {
+  readonly drainMs: number;
+  readonly startMs: number;
+}
+
 /** Lets the gateway end and come back by itself, in its own terminal or under its service. Answers its number then; undefined when none runs. */
-export const restartGateway = async (home: string, options: { readonly drainMs: number; readonly startMs: number }): Promise<number | undefined> => {
+export const restartGateway = async (home: string, options: RestartOptions): Promise<number | undefined> => {
   const running = gatewayIn(home);
   if (running === undefined) return undefined;
-  await planRestart(home, running.pid);
-  process.kill(running.pid, 'SIGTERM');
-  const back = await lookFor(() => {
-    const written = writtenPid(home);
-    if (written === undefined || written.sinceMs <= running.sinceMs) return undefined;
-    const holder = holderOf(home);
-    return holder.type === 'gateway' ? holder.pid : undefined;
-  }, options.drainMs + marginMs + options.startMs);
-  if (back === undefined) throw new ConfigError(`The gateway of ${home} has not come back. See hermes logs, and start it with hermes gateway start.`);
-  return back;
+  await planEnd(home, { pid: running.pid, end: 'restart' });
+  try {
+    process.kill(running.pid, 'SIGTERM');
+    const left = await lookFor(() => (hasStartedAnew(home, running) || !isHeldBy(home, running.pid) ? true : undefined), options.drainMs + marginMs);
+    if (left === undefined) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that. Then hermes gateway start.`, { mayPass: true });
+    const back = await lookFor(() => {
+      if (!hasStartedAnew(home, running)) return undefined;
+      const holder = holderOf(home);
+      return holder.type === 'gateway' ? holder.pid : undefined;
+    }, options.startMs);
+    if (back === undefined) throw new ConfigError(`The gateway of ${home} has not come back. See hermes logs, and start it with hermes gateway start.`, { mayPass: true });
+    return back;
+  } finally {
+    dropPlannedEnd(home);
+  }
 };

@@ -12,6 +12,7 @@ import { parseYaml } from '../../config/parse-yaml.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { evaluateWithSecrets } from '../../config/read-secrets.ts';
 import { factsOf } from '../../config/schema.ts';
+import type { SecretCommands } from '../../config/secret-commands.ts';
 import type { SecretReadings } from '../../config/secret-source.ts';
 import { childOf } from '../../config/setting-node.ts';
 import type { Environment } from '../../config/variables.ts';
@@ -84,11 +85,11 @@ export class Draft {
   #texts: ConfigTexts;
 
   /** A `ConfigError` when the files cannot be edited. */
-  static async open(options: { readonly home: string; readonly env: Environment; readonly redactor: Redactor }): Promise<Draft> {
+  static async open(options: { readonly home: string; readonly env: Environment; readonly redactor: Redactor; readonly commands?: SecretCommands | undefined }): Promise<Draft> {
     const exists = await stat(options.home).then((facts) => facts.isDirectory(), () => false);
     const read = exists ? await readTexts(options.home) : ({ ok: true, texts: { config: undefined, env: undefined } } as const);
     if (!read.ok) throw new ConfigError(['These files have to be mended first:', ...read.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
-    const { secrets } = await evaluateWithSecrets({ home: options.home, env: options.env, sections, platforms }, read.texts);
+    const { secrets } = await evaluateWithSecrets({ home: options.home, env: options.env, sections, platforms, commands: options.commands }, read.texts);
     return new Draft({ ...options, secrets }, read.texts);
   }
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { listPaired } from '../../store/pairing.ts';
 import type { Terminal } from '../environment.ts';
 import { withStore } from '../open-home.ts';
-import { isHomeTaken } from '../home-taken.ts';
+import { isHomeTaken } from '../../store/home-lock.ts';
 import type { WrittenFiles } from './draft.ts';
 import { nameOf } from './account-check.ts';
 import { guardedAccounts, hasPeople } from './people.ts';

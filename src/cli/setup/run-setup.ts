@@ -27,7 +27,7 @@ hermes setup --plain reads answers line by line, also from a pipe; hermes setup 
 
 const openRun = async (terminal: Terminal, flags: SetupFlags, signal: AbortSignal): Promise<SetupRun> => {
   const redactor = terminal.redactor ?? newRedactor();
-  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor });
+  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor, commands: terminal.commands });
   const loaded = draft.load();
   if (!loaded.ok) throw new ConfigError(['The configuration has to be mended first:', ...loaded.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
   return { draft, signal, skipChecks: flags.skipChecks === true, redact: (text) => redactor.redact(text), checks: [], invite: false };

@@ -37,6 +37,11 @@ export class Agents {
     this.#openOthers();
   }
 
+  /** Looks after what an earlier gateway of this home has left running. Only for whoever is the only one in it. */
+  takeOver(): Promise<void> {
+    return this.#deps.shared.takeOver();
+  }
+
   /** The settings have changed; agents take over what concerns them with their next turn. */
   async configure(): Promise<void> {
     await this.#learnSecrets();

@@ -43,6 +43,8 @@ export interface SharedParts {
   readonly delegations: Delegations;
   readonly mcp: McpServers;
   start(): Promise<void>;
+  /** Looks after what an earlier gateway of this home has left running. Only for whoever is the only one in it. */
+  takeOver(): Promise<void>;
   /** The settings have changed. */
   configure(): Promise<void>;
   stop(): Promise<void>;
@@ -84,6 +86,10 @@ export const newSharedParts = (deps: SharedDeps): SharedParts => {
       await processes.start();
       await delegations.start();
       await mcp.configure(deps.settings().mcp_servers);
+    },
+    async takeOver() {
+      await processes.adopt();
+      await delegations.recover();
     },
     configure: () => mcp.configure(deps.settings().mcp_servers),
     async stop() {

@@ -1,7 +1,9 @@
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newApprover } from '../../agent/approvals/approver.ts';
 import { newCommandGuard } from '../../agent/approvals/command-guard.ts';
 import type { Approver } from '../../agent/approvals/contract.ts';
+import type { GatewayPlace } from '../../agent/approvals/path-classes.ts';
 import type { Agent } from '../../agent/contract.ts';
 import { findingsText, scanForInjection } from '../../agent/injection-scan.ts';
 import type { AgentMemory } from '../../agent/memory/agent-memory.ts';
@@ -55,11 +57,12 @@ export interface ToolsDeps extends AgentPlace {
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
 }
 
+const withUserHome = (path: string, userHome: string): string => (path === '~' || path.startsWith('~/') ? join(userHome, path.slice(1)) : path);
+
 /** Where an agent works when nobody says otherwise. */
 export const workspaceOf = (deps: Pick<ToolsDeps, 'agentHome' | 'settings' | 'shared'>): string => {
   const { cwd } = deps.settings().terminal;
-  if (cwd === undefined) return join(deps.agentHome, 'workspace');
-  return cwd === '~' || cwd.startsWith('~/') ? join(deps.shared.userHome, cwd.slice(1)) : cwd;
+  return cwd === undefined ? join(deps.agentHome, 'workspace') : withUserHome(cwd, deps.shared.userHome);
 };
 
 const approverOf = (deps: ToolsDeps): Approver =>
@@ -72,15 +75,26 @@ const approverOf = (deps: ToolsDeps): Approver =>
     complete: (request, signal) => deps.complete()(request, signal),
   });
 
+/** Where the gateway and the agent live, by every name that a command may have for it. */
+const placeOf = async (deps: ToolsDeps): Promise<GatewayPlace> => {
+  const { home, agentHome, shared } = deps;
+  return {
+    home,
+    homes: [...new Set([agentHome, ...(await Promise.all([realpath(home), realpath(agentHome)]))])].filter((path) => path !== home),
+    open: [workspaceOf(deps), ...deps.settings().files.roots.map((root) => withUserHome(root, shared.userHome))],
+  };
+};
+
 const terminalOf = async (deps: ToolsDeps, approve: Approver, workdir: (context: ToolContext) => string): Promise<readonly Tool[]> => {
-  const { shared, home } = deps;
+  const { shared } = deps;
   const settings = deps.settings().terminal;
   const backend = await openBackend({ settings, workspace: workspaceOf(deps), userHome: shared.userHome, path: deps.childEnvironment()['PATH'] ?? '' });
   const guard = newCommandGuard({
     approve,
     settings: () => deps.settings(),
-    facts: { home: shared.userHome, parentPid: process.pid, gateway: { home, pid: process.pid, commandLine: process.argv.join(' ') } },
+    facts: { home: shared.userHome, parentPid: process.pid, gateway: { ...(await placeOf(deps)), pid: process.pid, commandLine: process.argv.join(' ') } },
     others: (sessionId) => closedToCommands(deps, sessionId),
+    isOwner: (person) => deps.isOwner(person),
   });
   return terminalTools({
     backend,

@@ -16,7 +16,7 @@ import { appendMessage } from '../../store/transcripts.ts';
 import { RunLog } from './run-log.ts';
 
 const lane = turnLane('s');
-const policy: BeginPolicy = { maxAttempts: 3, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined };
+const policy: BeginPolicy = { maxAttempts: 3, continueWithinMs: () => 3_600_000, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined };
 
 const submit = (store: Store, nativeId: string): Promise<void> =>
   store.write(async (tx) => {

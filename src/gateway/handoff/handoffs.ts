@@ -128,9 +128,9 @@ export class Handoffs {
     while (!signal.aborted) {
       const outcome = await store.read((db) => eventOutcome(db, notice));
       if (outcome === undefined) return 'the gateway could not begin the conversation there';
-      const ended = outcome.state === 'done' || outcome.state === 'set_aside';
+      const ended = outcome.state === 'done' || outcome.state === 'set_aside' || outcome.state === 'cut_off';
       if (ended && outcome.failure !== null) return outcome.failure;
-      if (ended && outcome.open === 0) return outcome.state === 'set_aside' ? 'the first turn there was set aside' : undefined;
+      if (ended && outcome.open === 0) return outcome.state === 'done' ? undefined : `the first turn there was ${outcome.state === 'set_aside' ? 'set aside' : 'cut off'}`;
       if (clock.now() - extendedMs >= extendEveryMs) {
         await store.write((tx) => extendHandoff(tx, moved.sessionId, claim));
         extendedMs = clock.now();

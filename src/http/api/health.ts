@@ -1,4 +1,5 @@
 import type { ApiGate } from '../../gateway/api/api-gate.ts';
+import { evidenceTime } from '../health.ts';
 import type { Readiness } from '../health.ts';
 import type { ApiRoute } from './route.ts';
 
@@ -16,10 +17,7 @@ export const healthRoute = (deps: ApiHealthDeps): ApiRoute => ({
   scope: 'admin',
   async handle(c) {
     const { ready, accounts } = await deps.readiness();
-    const platforms = accounts.map(({ account, state, detail, lastEvidenceMs }) => [
-      account,
-      { state, ...(detail !== undefined && { detail }), ...(lastEvidenceMs !== undefined && lastEvidenceMs > 0 && { last_evidence: new Date(lastEvidenceMs).toISOString() }) },
-    ]);
+    const platforms = accounts.map((account) => [account.account, { state: account.state, ...(account.detail !== undefined && { detail: account.detail }), last_evidence: evidenceTime(account) }]);
     return c.json({ status: ready ? 'ok' : 'degraded', platform: 'hermes', version: deps.version, pid: process.pid, agents: deps.gate().agents(), running_turns: deps.gate().running, platforms: Object.fromEntries(platforms) });
   },
 });

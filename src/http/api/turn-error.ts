@@ -39,6 +39,8 @@ export const turnError = (end: End): ApiError | undefined => {
       return new ApiError(503, sentence ?? 'The answer was broken off.', { code: 'cancelled', retryAfterMs: 1000 });
     case 'set_aside':
       return new ApiError(500, sentence ?? 'Each try to answer this ended with a crash of the gateway, so it was set aside.', { code: 'set_aside' });
+    case 'cut_off':
+      return new ApiError(500, sentence ?? 'The gateway was away for too long to go on with this by itself. What was done so far is in the conversation; ask again to continue.', { code: 'cut_off' });
     default:
       throw end.reason satisfies never;
   }

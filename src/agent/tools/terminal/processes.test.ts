@@ -202,6 +202,7 @@ test('what still runs after a restart is found again, and its end is told once',
   const notices: ProcessNotice[] = [];
   const next = nextGateway(bench, notices);
   await next.start();
+  await next.adopt();
   bench.cleanup(() => next.stop());
   assert.equal(next.find('s1', session_id).end, undefined);
   assert.equal(notices.length, 0);
@@ -213,6 +214,7 @@ test('what still runs after a restart is found again, and its end is told once',
   await next.stop();
   const third = nextGateway(bench, notices);
   await third.start();
+  await third.adopt();
   await third.stop();
   assert.equal(notices.length, 1);
   assert.deepEqual(bench.notices, []);
@@ -227,6 +229,7 @@ test('what ended while the gateway was away is told as that, with its exit code'
   const notices: ProcessNotice[] = [];
   const next = nextGateway(bench, notices);
   await next.start();
+  await next.adopt();
   bench.cleanup(() => next.stop());
   await until(() => notices.length > 0);
   assert.match(notices[0]?.text ?? '', /ended while the gateway was away: exit code 6\.\][\s\S]*late/);
@@ -242,6 +245,7 @@ test('a process that was killed with the gateway has ended without a code', asyn
   const notices: ProcessNotice[] = [];
   const next = nextGateway(bench, notices);
   await next.start();
+  await next.adopt();
   bench.cleanup(() => next.stop());
   await until(() => notices.length > 0);
   assert.match(notices[0]?.text ?? '', /while the gateway was away: its exit code is not known/);
@@ -256,6 +260,7 @@ test('a process is known by its start and not by its number alone', async (t) =>
   const notices: ProcessNotice[] = [];
   const next = nextGateway(bench, notices);
   await next.start();
+  await next.adopt();
   bench.cleanup(() => next.stop());
   await until(() => notices.length > 0);
   assert.match(notices[0]?.text ?? '', /proc_1 \(`other`\) ended while the gateway was away/);
@@ -268,6 +273,7 @@ test('a process whose start nobody saw is said to be lost', async (t) => {
   const notices: ProcessNotice[] = [];
   const next = nextGateway(bench, notices);
   await next.start();
+  await next.adopt();
   bench.cleanup(() => next.stop());
   await until(() => notices.length > 0);
   assert.deepEqual(notices.map((notice) => notice.text), ['[IMPORTANT: The gateway ended in the very moment in which it started the background process proc_2 (`make`). Nobody knows whether it runs.]']);
@@ -278,6 +284,7 @@ test('a process of a restarted gateway can be ended, but not written to', async 
   const { session_id, pid } = await bench.run({ command: patient, background: true });
   await bench.processes.stop();
   await bench.processes.start();
+  await bench.processes.adopt();
   await assert.rejects(bench.ask({ action: 'submit', session_id, data: 'x' }), refusal(/input went away/));
   const killed = await bench.ask({ action: 'kill', session_id });
   assert.deepEqual([killed['status'], killed.exit_code], ['exited', 143]);
@@ -322,6 +329,7 @@ test('files that belong to no known process are removed at the start, and others
   const folder = join(bench.folder, 'processes');
   for (const name of ['proc_000000000000.log', 'proc_000000000000.exit', 'notes.txt']) await writeFile(join(folder, name), '');
   await bench.processes.start();
+  await bench.processes.adopt();
   assert.deepEqual((await readdir(folder)).toSorted(), ['notes.txt', `${session_id}.log`]);
 });
 
@@ -346,6 +354,7 @@ test('a process outlives a gateway that is killed, and goes on writing', async (
     const store = await openStore({ path: folder + '/other.db', clock: systemClock, log: silentLogger, checkIntegrity: false });
     const processes = new Processes({ store, clock: systemClock, log: silentLogger, folder: folder + '/processes', owner: 'here', redact: (text) => text, notify: async () => undefined });
     await processes.start();
+    await processes.adopt();
     const begun = await processes.begin({ sessionId: 's1', command: 'x', cwd: folder, launch: { argv: ['/bin/sh', '-c', 'echo one; ${patient}echo two'], cwd: folder, env: { PATH: '/usr/bin:/bin' } }, notify: true, watch: [] });
     process.stdout.write(JSON.stringify({ id: begun.id, pid: begun.pid }) + '\\n');`;
   const gateway = spawn(process.execPath, ['--input-type=module', '-e', script, bench.folder], { stdio: ['ignore', 'pipe', 'inherit'], cwd: fileURLToPath(new URL('.', import.meta.url)) });

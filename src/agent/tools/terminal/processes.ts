@@ -71,14 +71,18 @@ export class Processes {
     this.#deps = deps;
   }
 
-  /** Finds again what an earlier gateway has left, and begins to look after everything. */
+  /** Begins to look after what is started from now on. */
   async start(): Promise<void> {
-    const { store, folder, owner } = this.#deps;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(this.#deps.folder, { recursive: true, mode: 0o700 });
     this.#stopping = new AbortController();
-    for (const stored of await store.read((db) => processesOf(db, owner))) await this.#adopt(stored);
-    await this.#sweep();
     this.#watching = this.#watch(this.#stopping.signal);
+  }
+
+  /** Finds again what an earlier gateway has left. Only for whoever is the only gateway of its home: what another has begun in this moment would be taken for lost. */
+  async adopt(): Promise<void> {
+    const { store, owner } = this.#deps;
+    for (const stored of await store.read((db) => processesOf(db, owner))) if (!this.#all.has(stored.id)) await this.#adopt(stored);
+    await this.#sweep();
   }
 
   /** Looks after nothing any more; what runs goes on. */

@@ -135,7 +135,7 @@ export const newBench = async (test: Test, facts: { readonly settings?: Approval
   });
   const settings = (): ApprovalSettings => facts.settings ?? approvalSettings();
   const approve = newApprover({ store, log: silentLogger, settings, attended: () => true, keepAlways: async () => undefined });
-  const guard = newCommandGuard({ approve, settings, facts: { home: folder, parentPid: process.pid, gateway: { home: join(folder, '.hermes'), pid: process.pid, commandLine: process.argv.join(' ') } } });
+  const guard = newCommandGuard({ approve, settings, facts: { home: folder, parentPid: process.pid, gateway: { home: join(folder, '.hermes'), pid: process.pid, commandLine: process.argv.join(' ') } }, isOwner: () => true });
   const backend = await openBackend({ settings: terminalSection.schema.parse({}), workspace: folder, userHome: folder, path: programPath });
   const environment = (): Readonly<Record<string, string>> => scrubbedEnvironment({ PATH: programPath, HOME: folder, LANG: 'C', ...facts.env }, { passthrough: ['PASSED'], withheld: new Set(['OPENAI_API_KEY']) });
   const tools = toolSet(terminalTools({ backend, guard, processes, folders: newSessionFolders(), startFolder: () => folder, environment, redact, userHome: folder, timeoutSeconds: 60 }));

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { CommandGuard } from '../../approvals/command-guard.ts';
-import { readScript } from '../../approvals/shell/read-script.ts';
 import { ToolError } from '../contract.ts';
 import type { Tool, ToolContext } from '../contract.ts';
 import { defineTool } from '../define-tool.ts';
@@ -93,6 +92,7 @@ const answer = (fields: Readonly<Record<string, unknown>>): string => JSON.strin
 const inForeground = async (deps: TerminalDeps, input: Args, at: { context: ToolContext; signal: AbortSignal }): Promise<string> => {
   const seconds = input.timeout ?? deps.timeoutSeconds;
   if (seconds > maxForegroundSeconds) throw new ToolError('bad_arguments', `A command in the foreground may take at most ${maxForegroundSeconds} seconds. Run it with background=true and notify_on_complete=true instead.`);
+  const { readScript } = await import('../../approvals/shell/read-script.ts');
   const { calls } = readScript(input.command, { cwd: '/', home: deps.userHome, parentPid: 0 }, deps.backend.dialect);
   const tooLong = longLivedReason(calls);
   if (tooLong !== undefined) throw new ToolError('bad_arguments', `Not run. ${tooLong}`);

@@ -135,7 +135,7 @@ export const answers = {
   Model: model,
   ModelList: z.object({ object: z.literal('list'), data: z.array(model) }),
   Capabilities: z.looseObject({ object: z.literal('hermes.api_server.capabilities'), features: z.record(text, z.boolean()), endpoints: z.record(text, z.object({ method: text, path: text })) }),
-  Health: z.object({ status: z.enum(['ok', 'degraded']), platform: text, version: text, pid: z.int(), agents: z.array(text), running_turns: z.int(), platforms: z.record(text, z.object({ state: text, detail: text.optional(), last_evidence: text.optional() })) }),
+  Health: z.object({ status: z.enum(['ok', 'degraded']), platform: text, version: text, pid: z.int(), agents: z.array(text), running_turns: z.int(), platforms: z.record(text, z.object({ state: text, detail: text.optional(), last_evidence: text.nullable() })) }),
   Document: z.looseObject({ openapi: text, info: z.looseObject({ title: text }), paths: z.record(text, z.unknown()) }),
   ChatCompletion: chatCompletion,
   ChatCompletionChunk: z.looseObject({ id: text.optional(), object: text.optional(), choices: z.array(z.looseObject({ index: z.int() })).optional(), error: error.optional() }),

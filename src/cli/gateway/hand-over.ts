@@ -1,0 +1,88 @@
+import { ConfigError } from '../../core/errors.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { PortHold } from '../../http/hold-port.ts';
+import { reachableUrl } from '../../http/server.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { FileLock } from '../../store/file-lock.ts';
+import { lockHome } from '../../store/home-lock.ts';
+import { inspectStore } from '../../store/inspect.ts';
+import { storePath } from '../open-home.ts';
+import type { Config } from '../settings.ts';
+import { planEnd } from './planned-end.ts';
+import { holderOf, isAlive, lookFor } from './process.ts';
+import { stopGateway } from './stop.ts';
+
+/** The gateway that a new one takes over from. */
+export interface Predecessor {
+  readonly pid: number;
+}
+
+/** Where it happens. */
+export interface Here {
+  readonly home: string;
+  readonly config: Config;
+  readonly port: PortHold;
+}
+
+const drainMsOf = ({ sections }: Config): number => sections.agent.restart_drain_timeout * 1000;
+
+/** One that does not answer may hold the database, and would leave nothing to whoever starts beside it. */
+const answers = async ({ host, port }: Config['sections']['http']): Promise<boolean> => {
+  try {
+    return (await fetch(`${reachableUrl(host, port)}/health`, { signal: AbortSignal.timeout(answerMs) })).ok;
+  } catch (error) {
+    if (error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')) return false;
+    throw error;
+  }
+};
+
+/** A port that cannot be shared, and a database that has to be changed first, leave no room for two. */
+const canBothRun = async ({ home, config, port }: Here): Promise<boolean> => {
+  const { http, store: options } = config.sections;
+  if (port.sharing !== 'beside' || !(await answers(http))) return false;
+  await using store = await inspectStore({ databaseUrl: options.database_url, path: storePath(home), clock: systemClock, wholeBytes: 0 });
+  return store !== undefined && store.version === store.expected;
+};
+
+/** Who runs in the home and will be taken over from. Where two cannot run side by side it is ended first, and nobody is left. */
+export const findPredecessor = async (here: Here): Promise<Predecessor | undefined> => {
+  const holder = holderOf(here.home);
+  if (holder.type === 'gateway' && (await canBothRun(here))) return { pid: holder.pid };
+  await stopGateway(here.home, { drainMs: drainMsOf(here.config), force: true });
+  return undefined;
+};
+
+const answerMs = 3_000;
+
+/** Beyond what running turns get; whoever takes longer is ended by force. */
+const marginMs = 10_000;
+
+const accountsEveryMs = 200;
+
+/** Another command may hold the lock for a blink of an eye, to see whether a gateway runs. */
+const lockPatienceMs = 2_000;
+
+/**
+ * Lets the gateway before this one leave. From here on new connections come to this one; accounts come over one by one as the other lets go of
+ * them, while it ends the turns that it runs. Answers the lock of the home.
+ */
+export const handOver = async (gateway: Gateway, from: Predecessor, here: Here): Promise<FileLock> => {
+  const { home, config, port } = here;
+  await planEnd(home, { pid: from.pid, end: 'replaced' });
+  process.kill(from.pid, 'SIGTERM');
+  const looking = setInterval(() => gateway.takeAccounts(), accountsEveryMs);
+  try {
+    const gone = (): true | undefined => (isAlive(from.pid) ? undefined : true);
+    if ((await lookFor(gone, drainMsOf(config) + marginMs)) === undefined) {
+      process.kill(from.pid, 'SIGKILL');
+      await lookFor(gone, marginMs);
+    }
+  } finally {
+    clearInterval(looking);
+  }
+  const lock = await lookFor(() => lockHome(home), lockPatienceMs);
+  if (lock === undefined) throw new ConfigError(`Another gateway has taken ${home} in the moment in which this one was to. This one ends.`, { mayPass: true });
+  port.take();
+  await gateway.takeOver();
+  return lock;
+};

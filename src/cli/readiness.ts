@@ -1,0 +1,26 @@
+import type { Readiness } from '../http/health.ts';
+import { lastEvidenceOf } from '../store/accounts.ts';
+import type { AccountStatus } from '../store/accounts.ts';
+
+/** What is asked about the accounts of a gateway. */
+export interface Asked {
+  status(): readonly AccountStatus[];
+  isRequired(account: string): boolean;
+}
+
+/** Ready is a gateway whose required accounts carry traffic. Undefined is one that still starts. */
+export const readinessOf = (gateway: Asked | undefined): Readiness => {
+  const statuses = gateway?.status() ?? [];
+  // Another gateway on the same database receives for one that is held.
+  const isWell = ({ state, errorCode }: AccountStatus): boolean => state === 'connected' || state === 'paused' || errorCode === 'held';
+  return {
+    ready: gateway !== undefined && statuses.every((status) => isWell(status) || !gateway.isRequired(status.account)),
+    accounts: statuses.map((status) => ({
+      account: status.account,
+      state: status.state,
+      ...(status.error !== null && { detail: status.error }),
+      lastEvidenceMs: lastEvidenceOf(status),
+      ...(gateway?.isRequired(status.account) === false && { isOptional: true }),
+    })),
+  };
+};

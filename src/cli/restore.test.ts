@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, test } from 'node:test';
+import { writeOldDatabase, writeOldPostgres } from '../../test/support/old-database.ts';
+import { noPostgresReason } from '../../test/support/postgres.ts';
+import { emptyPostgres } from '../../test/support/stores.ts';
+import { ConfigError, StoreError } from '../core/errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { schemaVersion } from '../store/migrations.ts';
+import { openStore } from '../store/open.ts';
+import { listPaired } from '../store/pairing.ts';
+import { program } from './program.ts';
+
+const old = schemaVersion - 1;
+
+let home = '';
+beforeEach(async () => {
+  home = join(await mkdtemp(join(tmpdir(), 'hermes-restore-')), 'home');
+  await mkdir(home);
+});
+afterEach(() => rm(join(home, '..'), { recursive: true }));
+
+const hermes = async (env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> => {
+  let out = '';
+  const write = (text: string): void => void (out += text);
+  await program({ env: { HERMES_HOME: home, ...env }, version: '1.2.3', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
+  return out;
+};
+const refusal = (sentence: RegExp) => (error: unknown) => (error instanceof ConfigError || error instanceof StoreError) && sentence.test(error.message);
+
+const pairedIn = async (location: { readonly path: string; readonly databaseUrl?: string }): Promise<readonly (string | null)[]> => {
+  const store = await openStore({ ...location, clock: systemClock, log: silentLogger, checkIntegrity: true });
+  return (await store.read(listPaired).finally(() => store.close())).map(({ userName }) => userName);
+};
+
+/** The copy that an upgrade has left in the home. */
+const copyIn = async (): Promise<string> => join(home, 'backups', (await readdir(join(home, 'backups'))).find((name) => name.startsWith('gateway-schema-')) ?? '');
+
+test('the copy that was made before an upgrade takes the place of the database, and nothing else is replaced', async () => {
+  const path = join(home, 'gateway.db');
+  writeOldDatabase(path, old);
+  await writeFile(join(home, 'config.yaml'), 'model: demo\n', { mode: 0o600 });
+  assert.match(await hermes({}, 'pairing', 'list'), /Copying the database before it is upgraded: 0 %\.\nUpgrading the database/);
+  const db = new DatabaseSync(path);
+  db.exec('delete from pairings');
+  db.close();
+  const copy = await copyIn();
+  assert.match(await hermes({}, 'restore', copy, '--check'), new RegExp(`whole\\. A copy of the database with schema ${old}, made 20`));
+  await assert.rejects(hermes({}, 'restore', copy), refusal(/would replace these in .*: gateway\.db\nAdd --yes/));
+  assert.match(await hermes({}, 'restore', copy, '--yes'), new RegExp(`From the backup: gateway\\.db\n.*\n.*from schema ${old} to ${schemaVersion}`));
+  assert.deepEqual(await pairedIn({ path }), ['Ann']);
+  assert.equal(await readFile(join(home, 'config.yaml'), 'utf8'), 'model: demo\n');
+  assert.match(await hermes({}, 'restore', copy, '--check'), /whole/, 'the copy itself is left as it was');
+});
+
+test('a database that is damaged, or not ours, is refused before anything is touched', async () => {
+  const other = join(home, 'other.db');
+  const db = new DatabaseSync(other);
+  db.exec('create table t (x)');
+  db.close();
+  await assert.rejects(hermes({}, 'restore', other), refusal(/is a database of another program\. Nothing was changed/));
+  writeOldDatabase(join(home, 'copy.db'), old);
+  const bytes = await readFile(join(home, 'copy.db'));
+  bytes.fill(0xff, 2 * 4096, 20 * 4096);
+  await writeFile(join(home, 'copy.db'), bytes);
+  await assert.rejects(hermes({}, 'restore', join(home, 'copy.db')), refusal(/copy\.db is damaged/));
+  assert.deepEqual((await readdir(home)).toSorted(), ['copy.db', 'other.db']);
+});
+
+test('the copy of a PostgreSQL database comes back on either engine', { skip: noPostgresReason ?? false }, async (t) => {
+  const [from, to] = [await emptyPostgres(), await emptyPostgres()];
+  t.after(() => Promise.all([from.drop(), to.drop()]));
+  await writeOldPostgres(from.url, old);
+  assert.match(await hermes({ DATABASE_URL: from.url }, 'pairing', 'list'), new RegExp(`Upgrading the database from schema ${old} to ${schemaVersion}\\.\n(.|\n)*Ann`));
+  const copy = await copyIn();
+  assert.match(await hermes({ DATABASE_URL: to.url }, 'restore', copy, '--load-database'), /loaded into PostgreSQL/);
+  assert.deepEqual(await pairedIn({ path: join(home, 'gateway.db'), databaseUrl: to.url }), ['Ann']);
+  const other = join(home, '..', 'other');
+  await hermes({}, 'restore', copy, '--into', other);
+  assert.deepEqual(await pairedIn({ path: join(other, 'gateway.db') }), ['Ann']);
+});
+
+test('a PostgreSQL database of an earlier version is backed up as it is, and brought up to date on its way in', { skip: noPostgresReason ?? false }, async (t) => {
+  const from = await emptyPostgres();
+  t.after(() => from.drop());
+  await writeOldPostgres(from.url, old);
+  const archive = join(home, '..', 'b.tar.gz');
+  await hermes({ DATABASE_URL: from.url }, 'backup', archive);
+  const other = join(home, '..', 'other');
+  assert.match(await hermes({}, 'restore', archive, '--into', other), new RegExp(`from schema ${old} to ${schemaVersion}`));
+  assert.deepEqual(await pairedIn({ path: join(other, 'gateway.db') }), ['Ann']);
+});

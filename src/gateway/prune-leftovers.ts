@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { keepNewest } from '../lib/keep-newest.ts';
+import { sweepPartial } from '../portability/sweep-partial.ts';
+
+/** What is made now and then, each time under a new name, and how many of it stay. Names that people gave are not among them. */
+const kept: readonly { readonly folder: string; readonly form: RegExp; readonly count: number }[] = [
+  { folder: 'backups', form: /^replaced-\d{8}T\d{9}Z$/, count: 3 },
+  { folder: 'backups', form: /^config-\d{8}T\d{9}Z\.yaml$/, count: 10 },
+  { folder: '', form: /^config\.yaml\.\d{8}-\d{6}\.bak$/, count: 10 },
+  { folder: '', form: /^\.env\.\d{8}-\d{6}\.bak$/, count: 10 },
+  { folder: 'logs', form: /^report\.\d{8}\.\d{6}\..*\.json$/, count: 10 },
+  { folder: 'logs', form: /^stuck\..*\.txt$/, count: 10 },
+];
+
+/** Removes what earlier changes of the home have left in it: all but the newest old files, and what backups and restores that were killed did not clean up. Answers how many things went. */
+export const pruneLeftovers = async (home: string, at: { readonly nowMs: number; readonly signal: AbortSignal }): Promise<number> => {
+  let removed = 0;
+  for (const folder of [join(home, 'backups'), home]) removed += (await sweepPartial(folder, at.nowMs)).length;
+  for (const { folder, form, count } of kept) {
+    at.signal.throwIfAborted();
+    removed += (await keepNewest(join(home, folder), form, count)).length;
+  }
+  return removed;
+};
