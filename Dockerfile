@@ -4,7 +4,6 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY bin ./bin
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
-COPY . .
 
 # Everything that npm's development packages are needed for happens here: the page.
 FROM node:26-slim AS page
@@ -13,14 +12,19 @@ COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm run build:web
 
 FROM node:26-slim
-ENV HERMES_HOME=/data HERMES_HTTP_HOST=0.0.0.0 HERMES_GATEWAY_EXTERNAL_SUPERVISOR=container
-RUN mkdir /data && chown node:node /data
-COPY --from=build --chown=root:root /app /app
-COPY --from=page --chown=root:root /app/web/dist /app/web/dist
+# Programs that the agent leaves behind need somebody who sees them end.
+RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
+ENV HERMES_HOME=/data XDG_STATE_HOME=/data/state HERMES_HTTP_HOST=0.0.0.0 HERMES_GATEWAY_EXTERNAL_SUPERVISOR=container
+RUN mkdir -m 700 /data && chown node:node /data && ln -s /app/bin/hermes.js /usr/local/bin/hermes
+COPY --from=build /app /app
+COPY package.json LICENSE /app/
+COPY src /app/src
+COPY --from=page /app/web/dist /app/web/dist
 USER node
+WORKDIR /data
 VOLUME /data
 EXPOSE 8642
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "-e", "fetch('http://127.0.0.1:8642/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/app/bin/hermes.js"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=120s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HERMES_HTTP_PORT ?? 8642}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["tini", "--", "hermes"]
 CMD ["gateway", "run"]

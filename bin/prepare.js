@@ -7,6 +7,7 @@ if (Number(process.versions.node.split('.')[0]) >= least) {
   openCompileCache();
   try {
     await import('../src/cli/main.ts');
+    await import('../src/cli/program.ts');
     await import('../src/cli/run.ts');
     await import('../web/build.ts');
   } catch (error) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import { silence } from '../src/agent/models/chat-simulator.ts';
-import { program } from '../src/cli/main.ts';
+import { program } from '../src/cli/program.ts';
 import { addApiSpend } from '../src/store/api-keys.ts';
 import { startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';

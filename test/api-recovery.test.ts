@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { calls, chunkOf } from '../src/agent/models/chat-simulator.ts';
 import type { Answer } from '../src/agent/models/chat-simulator.ts';
 import { ownerKey, readFrames } from './support/api-gateway.ts';
+import { peek } from './support/scenes.ts';
 import { echo, newWorld, startOutside, until } from './support/whole.ts';
 import type { Outside, World } from './support/whole.ts';
 
@@ -75,6 +76,22 @@ describe('a gateway that is killed', { concurrency: true }, () => {
     const events = await eventsOf(second, run_id);
     assert.equal(events.filter(({ event }) => event === 'approval.request').length, 1);
     assert.equal(events.at(-1)?.['event'], 'run.completed');
+  });
+
+  test('does not go on with a run by itself after too long, and says so', async () => {
+    await using world = await newWorld();
+    world.model.next(halfAnswer);
+    const first = await start(world);
+    const { run_id } = (await (await first.post('/v1/runs', { input: 'wait' })).json()) as { run_id: string };
+    await until(async () => ((await (await first.ask(`/v1/runs/${run_id}`)).json()) as Json)['last_event'] === 'message.delta', 'the run to say something');
+    await first.outside.kill();
+    await peek(world, (store) => store.write((tx) => tx.q.updateTable('lanes').set((eb) => ({ lease_until: eb('lease_until', '-', 7_200_000) })).where('owner', 'is not', null).execute()));
+    const second = await start(world);
+    await using _outside = second.outside;
+    const last = (await eventsOf(second, run_id)).at(-1);
+    assert.equal(last?.['event'], 'run.failed');
+    assert.match(JSON.stringify(last), /away for too long/);
+    assert.equal(world.model.requests.length, 1);
   });
 
   test('ends a run that kills it every time, and says so', async () => {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { chunkOf, chunks, says, usageChunk } from '../src/agent/models/chat-simulator.ts';
-import { program } from '../src/cli/main.ts';
+import { program } from '../src/cli/program.ts';
 import { heldAnswer, peek } from './support/scenes.ts';
 import { lastUserText, newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';

@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { status } from '../src/agent/models/chat-simulator.ts';
 import { approveCode } from '../src/access/pairing.ts';
-import { program } from '../src/cli/main.ts';
+import { program } from '../src/cli/program.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLogger } from '../src/lib/logger.ts';
 import { enqueueDelivery } from '../src/store/outbox.ts';
 import { markDead } from '../src/store/gates.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { freePort } from './support/free-port.ts';
 import { hermes } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
@@ -60,14 +61,6 @@ const snapshot = async (home: string): Promise<readonly string[]> => {
     return `${path} ${mode} ${mtimeMs} ${size} ${entry.isFile() ? createHash('sha256').update(await readFile(path)).digest('hex') : ''}`;
   });
   return (await Promise.all(lines)).toSorted();
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 };
 
 describe('the doctor', { concurrency: true }, () => {

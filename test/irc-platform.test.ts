@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import type { BenchInbox } from '../src/platforms/conformance-bench.ts';
 import type { Adapter, Platform } from '../src/platforms/contract.ts';
 import { loadPlatform } from '../src/platforms/load-platform.ts';
 import type { IrcSimulator, IrcSimulatorOptions } from '../examples/irc-platform/simulator.ts';
+import { freePort } from './support/free-port.ts';
 import { openAccountData } from './support/account-data.ts';
 import { openStoredData } from './support/stored-data.ts';
 import { echo, newWorld, startOutside, until } from './support/whole.ts';
@@ -262,16 +263,6 @@ const ngircd = await new Promise<string | undefined>((resolve) => {
   if (named !== undefined) return resolve(named);
   return execFile('sh', ['-c', 'command -v ngircd'], (error, stdout) => resolve(error === null ? stdout.trim() : undefined));
 });
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 test('two accounts talk to each other through ngircd', { skip: ngircd === undefined ? 'ngircd is not installed here (apt install ngircd, or NGIRCD=<path>)' : false }, async () => {
   const temporary = await mkdtemp(join(tmpdir(), 'hermes-ngircd-'));

@@ -13,12 +13,12 @@ import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
 import type { Answer } from '../src/agent/models/chat-simulator.ts';
-import { program } from '../src/cli/main.ts';
+import { program } from '../src/cli/program.ts';
 import { hermes } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
 import type { Outside, World } from './support/whole.ts';
 
-const secretNames = ['model', 'fallback', 'endpoint', 'api', 'page', 'mail', 'matrix', 'telegram', 'discord', 'slackBot', 'slackApp', 'route', 'outgoing', 'outgoingUrl', 'mcpHeader', 'mcpEnv', 'search', 'honcho', 'openai', 'database', 'unused'] as const;
+const secretNames = ['model', 'fallback', 'endpoint', 'api', 'page', 'mail', 'matrix', 'telegram', 'discord', 'slackBot', 'slackApp', 'route', 'outgoing', 'outgoingUrl', 'mcpHeader', 'mcpEnv', 'mcpQuery', 'mcpArgument', 'mcpOption', 'mcpLine', 'modelQuery', 'collectorLogin', 'collectorQuery', 'search', 'honcho', 'openai', 'database', 'unused'] as const;
 type Planted = Readonly<Record<(typeof secretNames)[number], string>>;
 
 /** Characters that addresses and JSON write differently are among them where the setting allows them. */
@@ -127,7 +127,8 @@ const configure = async (world: World, planted: Planted, hostile: Hostile): Prom
       api_key_cmd: `${process.execPath} secrets/model.mjs`,
       endpoints: { anthropic: { api_key: planted.endpoint } },
     },
-    fallback_providers: [{ provider: 'custom', model: 'other', base_url: `${hostile.url}/v1`, api_key: planted.fallback }],
+    fallback_providers: [{ provider: 'custom', model: 'other', base_url: `${hostile.url}/v1?key=${planted.modelQuery}`, api_key: planted.fallback }],
+    telemetry: { otlp_endpoint: `${hostile.url.replace('//', `//ada:${planted.collectorLogin}@`)}/?token=${planted.collectorQuery}` },
     api_server: { key: planted.api },
     http: { port: 0, token: planted.page },
     web: { backend: 'brave', base_url: hostile.url, api_key: planted.search },
@@ -136,6 +137,8 @@ const configure = async (world: World, planted: Planted, hostile: Hostile): Prom
     terminal: { env_passthrough: ['OPENAI_API_KEY', 'TELEGRAM_BOT_TOKEN'] },
     webhooks_out: { other: { url: `${hostile.url}/hooks/${planted.outgoingUrl}`, secret: planted.outgoing, events: ['*'], max_attempts: 1 } },
     mcp_servers: {
+      hosted: { url: `${hostile.url}/mcp?api_key=${planted.mcpQuery}` },
+      arguments: { command: process.execPath, args: ['-e', 'console.error(process.argv); console.log(process.argv.join(" ")); process.exitCode = 1', '--', '--token', planted.mcpArgument, `--api-key=${planted.mcpOption}`, '--header', `X-Api-Key: ${planted.mcpLine}`] },
       web: { url: `${hostile.url}/mcp`, headers: { Authorization: `Bearer ${planted.mcpHeader}` } },
       program: { command: process.execPath, args: ['-e', 'console.error(process.env); console.log(JSON.stringify(process.env)); process.exitCode = 1'], env: { SERVICE_LOGIN: planted.mcpEnv } },
     },

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { status } from '../src/agent/models/chat-simulator.ts';
-import { program } from '../src/cli/main.ts';
+import { program } from '../src/cli/program.ts';
 import { credentials, fresh, modelKey } from './support/fresh-home.ts';
 import { hermes } from './support/terminal.ts';
 import { newWorld, startInside, until } from './support/whole.ts';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { schemaVersion } from '../src/store/migrations.ts';
+import { writeOldDatabase } from './support/old-database.ts';
 import { hermes } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
 
@@ -44,5 +47,39 @@ describe('a start with a configuration that is broken or old', { concurrency: tr
     assert.match(await readFile(join(world.home, 'config.yaml'), 'utf8'), /"?cron"?:\s*\{?\s*"?timezone"?: "?Europe\/Berlin/);
     const kept = (await readdir(join(world.home, 'backups'))).find((name) => name.startsWith('config-'));
     assert.equal(await readFile(join(world.home, 'backups', kept ?? ''), 'utf8'), old);
+  });
+});
+
+describe('a start with a database of another version', { concurrency: true }, () => {
+  test('an older one is copied and brought up to date, with words about it, and the copy can be restored', async () => {
+    await using world = await newWorld();
+    writeOldDatabase(join(world.home, 'gateway.db'), schemaVersion - 1);
+    assert.match((await hermes(world, ['doctor', '--offline'])).out, new RegExp(`older version \\(schema ${schemaVersion - 1}, this one knows ${schemaVersion}\\)\\n.*copies it into backups`));
+    await using outside = await startOutside(world);
+    const said = outside.output().split('\n');
+    assert.deepEqual(['store.copying_before_upgrade', 'store.backed_up_before_upgrade', 'store.upgrading', 'gateway.started'].map((event) => said.findIndex((line) => line.includes(`"${event}"`))).map((at, i, all) => at >= 0 && (i === 0 || at > (all[i - 1] ?? at))), [true, true, true, true]);
+    await world.say('hello');
+    await until(() => world.shown().length === 1, 'an answer');
+    assert.equal(await outside.stop(), 0);
+    const copy = (await readdir(join(world.home, 'backups'))).find((name) => name.startsWith('gateway-schema-'));
+    const restored = await hermes(world, ['restore', join(world.home, 'backups', copy ?? ''), '--yes']);
+    assert.equal(restored.code, 0, restored.err);
+    assert.match((await hermes(world, ['pairing', 'list'])).out, /Ann/);
+    assert.doesNotMatch((await hermes(world, ['sessions', 'list'])).out, /telegram/);
+  });
+
+  test('a newer one is refused by every command that would open it, with 78 and a sentence that names the way back', async () => {
+    await using world = await newWorld();
+    const path = join(world.home, 'gateway.db');
+    writeOldDatabase(path, schemaVersion);
+    const db = new DatabaseSync(path);
+    db.prepare("update meta set value = ? where key = 'schema_version'").run(String(schemaVersion + 1));
+    db.close();
+    for (const args of [['gateway', 'run'], ['status']]) {
+      const ran = await hermes(world, args);
+      assert.equal(ran.code, 78);
+      assert.match(ran.err, /written by a newer version of hermes .* hermes restore also takes the copies in the backups folder/);
+    }
+    assert.match((await hermes(world, ['doctor', '--offline'])).out, /newer version[^]*go back with hermes restore/);
   });
 });

@@ -47,7 +47,7 @@ export interface Reach {
   /** Whether files can be sent by this account. */
   sendsFiles(account: string): boolean;
   /** Ends this gateway in order and starts it again; absent where nobody would start it. */
-  readonly restart?: () => void;
+  readonly restart?: (askedBy: string) => void;
   /** Writes a setting into config.yaml; answers what was wrong with it. Absent where the files are not this process's to write. */
   readonly changeSetting?: (path: string, value: string) => Promise<string | undefined>;
   /** Names of the models that the configured provider offers; none where it has no list. */

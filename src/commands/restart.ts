@@ -17,7 +17,7 @@ export const restart: Command = {
     if (again === undefined) return 'Nobody would start this gateway again: a terminal hosts it. Leave the terminal and open it again, or run `hermes gateway run`.';
     await markRestart(tx, { inboxId: call.inboxId, target: withoutAnchor(replyTarget(call.event)) });
     call.after(async () => {
-      again();
+      again(`/restart by ${call.event.sender.id} in ${call.event.account}:${call.event.chat.id}`);
       return '';
     });
     const running = await runningTurns(tx);

@@ -1,3 +1,4 @@
+import { percentDecoded } from '../lib/percent-decoded.ts';
 import { newRedactor } from '../lib/redact.ts';
 import type { Redactor } from '../lib/redact.ts';
 import type { EnvFile } from './parse-env-file.ts';
@@ -6,6 +7,7 @@ import type { SecretReadings } from './secret-source.ts';
 import { scalarsOf } from './setting-node.ts';
 import type { SettingNode } from './setting-node.ts';
 import { soundsSecret } from './variables.ts';
+import { writtenCredentials } from './written-credentials.ts';
 
 /** Short values of variables that only sound secret may be ordinary words. */
 const leastCharacters = 8;
@@ -13,16 +15,7 @@ const leastCharacters = 8;
 /** The parts of a secret that are secrets by themselves: of `Bearer key` the key, of a list each, of an address its password. */
 const partsOf = (secret: string): readonly string[] => {
   const password = URL.parse(secret)?.password ?? '';
-  return [...secret.split(/\r?\n/), ...secret.split(/[\s,]+/)].filter((part) => part.length >= 16).concat(password === '' ? [] : [password, decoded(password)]);
-};
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (!(error instanceof URIError)) throw error;
-    return text;
-  }
+  return [...secret.split(/\r?\n/), ...secret.split(/[\s,]+/)].filter((part) => part.length >= 16).concat(password === '' ? [] : [password, percentDecoded(password)]);
 };
 
 /** Also its parts, since a log escapes line breaks and a server repeats only what it was sent. */
@@ -38,6 +31,7 @@ export const conceal = (nodes: readonly SettingNode[], kept: { readonly envFile:
     if (redactor !== undefined) rememberSecret(redactor, secret);
   };
   for (const node of nodes) for (const scalar of scalarsOf(node)) if (scalar.secret === true && scalar.value !== null) remember(String(scalar.value));
+  for (const node of nodes) for (const credential of writtenCredentials(node)) remember(credential);
   for (const reading of kept.secrets.values()) if (reading.ok) remember(reading.value);
   for (const { name, value } of kept.envFile.entries) if (soundsSecret(name) && value.length >= leastCharacters) remember(value);
   return own;

@@ -17,6 +17,7 @@ import { retireKeys } from './retirements.ts';
 import type { RetiredKey } from './retirements.ts';
 import type { PlatformReadings } from './read-platforms.ts';
 import { checkSetting, onePerSetting, settleSetting } from './read-setting.ts';
+import type { SecretCommands } from './secret-commands.ts';
 import { newSecretSources, sourceKey } from './secret-source.ts';
 import type { SecretReadings, SecretSource } from './secret-source.ts';
 import type { Section, SectionValues } from './section.ts';
@@ -37,6 +38,8 @@ export interface ConfigInput<Sections extends readonly Section[]> {
   readonly redactor?: Redactor | undefined;
   /** What is known of the files and commands that hold secrets; `evaluateWithSecrets` asks them. */
   readonly secrets?: SecretReadings | undefined;
+  /** Asks commands for secrets; whoever reads the configuration several times hands on the same. Otherwise they are asked at every reading. */
+  readonly commands?: SecretCommands | undefined;
 }
 
 export interface ConfigTexts {
@@ -73,6 +76,8 @@ export interface Evaluation<Sections extends readonly Section[]> {
   readonly holdsSecret: { readonly config: boolean; readonly env: boolean };
   /** Where secrets are that stand elsewhere, whether they could be had or not. */
   readonly sources: readonly SecretSource[];
+  /** Sections that need nothing that stands elsewhere: the same whatever the sources say. None where something else is wrong with the files. */
+  readonly alone: Partial<SectionValues<Sections>>;
 }
 
 /**
@@ -86,6 +91,7 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   const beside = { env: input.env, fileName: envFileName, secrets, secretNames: new Set([...known].filter(([, { secret }]) => secret).map(([name]) => name)) };
   const outer = newVariables({ ...beside, envFile: noEntries });
   const envFile = parseEnvFile(texts.env ?? '', envFileName, (name) => outer.get(name)?.value);
+  const askedByFiles = secrets.count > 0;
   const variables = newVariables({ ...beside, envFile });
   const parsed = parseYaml(texts.config ?? '', configFileName);
   const names = { sections: input.sections, platforms: input.platforms.map(({ name }) => name), accountKeys: Object.keys(accountOptions.shape) };
@@ -98,17 +104,18 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   const nodes = [...sections, ...platforms.accounts].map(({ node }) => node).filter((node) => node !== undefined);
   const hidden = conceal(nodes, { envFile, secrets: readings }, input.redactor);
   const clean = (problem: Problem): Problem => concealProblem(problem, hidden);
-  const found = { holdsSecret: { config: nodes.some(hasSecretInFile), env: envFile.entries.length > 0 }, sources: secrets.asked };
   const warnings = [...layout.warnings, ...retired.map(hasMoved), ...repeatedNames(envFile), ...secrets.asked.flatMap((source) => exposed(source, readings)), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
   const disabled = disabledAccounts(platforms).map((entry) => ({ ...entry, problems: entry.problems.map(clean) }));
   const misnamed = misspelt.filter(({ certain, platform }) => certain && platform === undefined).map(({ problem }) => problem);
-  const fatal = [...(parsed.ok ? [] : parsed.problems), ...envFile.problems, ...misnamed, ...layout.problems, ...sections.flatMap(({ problems }) => problems)];
+  const ofFiles = [...(parsed.ok ? [] : parsed.problems), ...envFile.problems, ...misnamed, ...layout.problems];
+  const fatal = [...ofFiles, ...sections.flatMap(({ problems }) => problems)];
+  const found = { holdsSecret: { config: nodes.some(hasSecretInFile), env: envFile.entries.length > 0 }, sources: secrets.asked, alone: (ofFiles.length > 0 || askedByFiles ? {} : aloneOf(sections)) as Partial<SectionValues<Sections>> };
   if (fatal.length > 0) {
     return { config: { ok: false, problems: [...fatal.map(clean), ...disabled.flatMap(({ problems }) => problems)].toSorted(byPlace), warnings }, ...found };
   }
-  const values = Object.fromEntries(sections.map(({ name, value }) => [name, value]));
+  const values = valuesOf(sections);
   const together = checkTogether(input, values);
-  if (together.problems.length > 0) return { config: { ok: false, problems: together.problems.map(clean), warnings }, ...found };
+  if (together.problems.length > 0) return { config: { ok: false, problems: together.problems.map(clean), warnings }, ...found, alone: {} };
   const config: ValidConfig<Sections> = {
     ok: true,
     sections: values as SectionValues<Sections>,
@@ -148,18 +155,27 @@ interface SectionReading extends Pick<Section, 'name' | 'schema'> {
   readonly node: SettingNode | undefined;
   readonly value: unknown;
   readonly problems: readonly Problem[];
+  /** Whether something was looked for that stands elsewhere. */
+  readonly asks: boolean;
 }
+
+const valuesOf = (sections: readonly SectionReading[]): Readonly<Record<string, unknown>> => Object.fromEntries(sections.map(({ name, value }) => [name, value]));
+
+const aloneOf = (sections: readonly SectionReading[]): Readonly<Record<string, unknown>> =>
+  sections.some(({ problems, asks }) => problems.length > 0 && !asks) ? {} : valuesOf(sections.filter(({ asks }) => !asks));
 
 const readSection = ({ name, schema }: Section, layout: Layout, variables: Variables): SectionReading => {
   const context = { variables, overlay: true, path: [name] };
+  const before = variables.secrets.count;
   const { node, problems } = settleSetting(layout.sections.get(name)?.value, schema, context);
+  const asks = variables.secrets.count > before;
   const checked = checkSetting(node, schema, context);
-  if (checked.ok) return { name, schema, node, value: checked.value, problems: onePerSetting(problems) };
-  return { name, schema, node, value: undefined, problems: onePerSetting([...problems, ...checked.problems]) };
+  if (checked.ok) return { name, schema, node, value: checked.value, problems: onePerSetting(problems), asks };
+  return { name, schema, node, value: undefined, problems: onePerSetting([...problems, ...checked.problems]), asks };
 };
 
 const disabledAccounts = ({ accounts, nameless }: PlatformReadings): readonly DisabledAccount[] => [
-  ...accounts.flatMap(({ account, platform, outcome }) => (outcome.state === 'broken' ? [{ account, platform, problems: outcome.problems }] : [])),
+  ...accounts.flatMap(({ account, platform, outcome }) => (outcome.state === 'broken' ? [{ account, platform, problems: outcome.problems, ...(outcome.isOptional === true && { isOptional: true as const }) }] : [])),
   ...nameless,
 ];
 

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,6 +19,9 @@ export const prepareHome = async (path: string): Promise<void> => {
     await mkdir(path, { recursive: true, mode: 0o700 });
     if (!(await stat(path)).isDirectory()) throw new ConfigError(`The home folder ${path} is a file. Remove it or set HERMES_HOME to a folder.`);
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    // Somebody else may have made it: a command that was run as root.
+    const logs = join(path, 'logs');
+    if (existsSync(logs)) await access(logs, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError(sentence(path, (error as NodeJS.ErrnoException).code), { cause: error });
@@ -32,7 +35,7 @@ const sentence = (path: string, code: string | undefined): string => {
       return `The home folder ${path} cannot be made because a file is in its way. Remove it or set HERMES_HOME to another folder.`;
     case 'EACCES':
     case 'EPERM':
-      return `The home folder ${path} cannot be written by this user. Change its owner or set HERMES_HOME to another folder.`;
+      return `The home folder ${path}, or logs in it, cannot be written by this user. Change its owner or set HERMES_HOME to another folder.`;
     case 'EROFS':
       return `The home folder ${path} is on a read-only file system. Set HERMES_HOME to a folder that can be written.`;
     case 'ENOSPC':

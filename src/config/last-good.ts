@@ -37,6 +37,9 @@ export const keepLastGood = async (options: LoadOptions<readonly Section[]>): Pr
   await keep(join(folder, configFileName), texts.config ?? '');
 };
 
+/** When a configuration was kept last; rejects when none was. */
+export const lastKeptMs = async (home: string): Promise<number> => (await stat(join(folderOf(home), configFileName))).mtimeMs;
+
 export interface LastGood<Sections extends readonly Section[]> {
   readonly config: ValidConfig<Sections>;
   readonly keptAtMs: number;
@@ -48,7 +51,7 @@ export const readLastGood = async <const Sections extends readonly Section[]>(op
   const texts = await textsIn(folder);
   if (texts.config === undefined) return undefined;
   const { config } = await evaluateWithSecrets(options, texts);
-  return config.ok ? { config, keptAtMs: (await stat(join(folder, configFileName))).mtimeMs } : undefined;
+  return config.ok ? { config, keptAtMs: await lastKeptMs(options.home) } : undefined;
 };
 
 export type Startable<Sections extends readonly Section[]> =

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { configFileName, envFileName } from './evaluate.ts';
+import { configFileName, envFileName, evaluate } from './evaluate.ts';
 import type { ConfigInput, LoadedConfig } from './evaluate.ts';
 import type { Problem } from './problem.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { ConfigFile } from './read-config-file.ts';
 import { evaluateWithSecrets } from './read-secrets.ts';
-import type { Section } from './section.ts';
+import type { Section, SectionValues } from './section.ts';
 
 export interface LoadOptions<Sections extends readonly Section[]> extends ConfigInput<Sections> {
   readonly home: string;
@@ -25,6 +25,14 @@ export const loadConfig = async <const Sections extends readonly Section[]>(opti
   const secretFiles = sources.flatMap((source) => (source.kind === 'file' ? [source.path] : []));
   if (unreadable.length > 0) return { ok: false, problems: unreadable, warnings, secretFiles };
   return { ...loaded, warnings, secretFiles };
+};
+
+/** Sections that can be read without asking a file or a command for a secret. None when the files cannot be used, as far as that shows without asking. */
+export const loadAlone = async <const Sections extends readonly Section[]>(options: LoadOptions<Sections>): Promise<Partial<SectionValues<Sections>>> => {
+  const paths = configFiles(options.home);
+  const [config, env] = await Promise.all([readConfigFile(paths.config), readConfigFile(paths.env)]);
+  if (config.kind === 'unreadable' || env.kind === 'unreadable') return {};
+  return evaluate(options, { config: textOf(config), env: textOf(env) }).alone;
 };
 
 const textOf = (file: ConfigFile): string | undefined => (file.kind === 'text' ? file.text : undefined);

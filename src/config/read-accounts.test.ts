@@ -175,3 +175,9 @@ test('an account that is not a mapping is a problem of that account, and nothing
   assert.deepEqual(disabledNames('platforms:\n  telegram:\n'), []);
   assert.equal(evaluateSample('platforms: [telegram]\n').ok, false);
 });
+
+test('an account that cannot run is still known as one that the gateway can do without', () => {
+  const { disabled, accounts } = validSample('platforms: { telegram: { token: a, accounts: { work: { base_url: nowhere, token: b, required: false }, home: { base_url: nowhere, token: c } } }, email: { address: a@b.example, password: 12345, required: false } }');
+  assert.deepEqual(disabled.map(({ account, isOptional }) => [account, isOptional]), [['telegram@work', true], ['telegram@home', undefined]]);
+  assert.deepEqual(accounts.filter(({ platform }) => platform !== 'web').map(({ account, common }) => [account, common.required]), [['telegram', true], ['email', false]]);
+});

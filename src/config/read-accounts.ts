@@ -32,6 +32,8 @@ export interface DisabledAccount {
   readonly account: AccountName;
   readonly platform: string;
   readonly problems: readonly Problem[];
+  /** The gateway is ready without it. */
+  readonly isOptional?: true;
 }
 
 /** What was written about an account, whether it runs or not. */
@@ -41,7 +43,7 @@ export interface AccountReading {
   readonly path: SettingPath;
   readonly schema: z.ZodObject;
   readonly node: SettingNode | undefined;
-  readonly outcome: { readonly state: 'ready'; readonly config: AccountConfig } | { readonly state: 'off' } | { readonly state: 'broken'; readonly problems: readonly Problem[] };
+  readonly outcome: { readonly state: 'ready'; readonly config: AccountConfig } | { readonly state: 'off' } | ({ readonly state: 'broken' } & Pick<DisabledAccount, 'problems' | 'isOptional'>);
 }
 
 /** Everything that may stand in an account's block. */
@@ -163,7 +165,7 @@ const readAccount = (platform: PlatformFacts, block: Block, context: ReadContext
   const common = checkSetting(only(settled.node, accountOptions), accountOptions, context);
   const options = checkSetting(only(settled.node, platform.options), platform.options, context);
   const problems = onePerSetting([...block.problems, ...settled.problems, ...(common.ok ? [] : common.problems), ...(options.ok ? [] : options.problems)]);
-  if (problems.length > 0 || !common.ok || !options.ok) return { ...reading, outcome: { state: 'broken', problems } };
+  if (problems.length > 0 || !common.ok || !options.ok) return { ...reading, outcome: { state: 'broken', problems, ...(common.ok && !common.value.required && { isOptional: true }) } };
   return { ...reading, outcome: { state: 'ready', config: { account, platform: platform.name, common: inOneSpelling(platform, common.value), options: options.value } } };
 };
 

@@ -40,7 +40,7 @@ export const readPlatforms = (layout: Layout, platforms: readonly PlatformFacts[
 const breakWith = (reading: AccountReading, problems: readonly Problem[]): AccountReading => {
   if (problems.length === 0 || reading.outcome.state === 'off') return reading;
   const earlier = reading.outcome.state === 'broken' ? reading.outcome.problems : [];
-  return { ...reading, outcome: { state: 'broken', problems: [...earlier, ...problems] } };
+  return { ...reading, outcome: { ...(reading.outcome.state === 'broken' && reading.outcome), state: 'broken', problems: [...earlier, ...problems] } };
 };
 
 /** Two connections with one credential steal each other's messages; the first keeps it. */

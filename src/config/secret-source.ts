@@ -30,6 +30,8 @@ export interface SecretSources {
   /** What is known of a source; it is noted that somebody asked. */
   read(source: SecretSource): SecretReading;
   readonly asked: readonly SecretSource[];
+  /** How often somebody asked. */
+  readonly count: number;
 }
 
 /** A path of the configuration: `~` is the user's own folder, and what is relative stands in the home. */
@@ -41,14 +43,19 @@ const absolutePath = (written: string, options: { readonly home: string | undefi
 
 export const newSecretSources = (options: { readonly readings: SecretReadings; readonly home: string | undefined; readonly env: Environment }): SecretSources => {
   const asked = new Map<string, SecretSource>();
+  let count = 0;
   return {
     sourceOf: (kind, written) => (kind === 'file' ? { kind, path: absolutePath(written, options) } : { kind, command: written }),
     read(source) {
+      count += 1;
       asked.set(sourceKey(source), source);
       return options.readings.get(sourceKey(source)) ?? { ok: false, message: `the ${sourceText(source)} was not asked` };
     },
     get asked() {
       return [...asked.values()];
+    },
+    get count() {
+      return count;
     },
   };
 };

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { newRedactor } from '../lib/redact.ts';
-import { loadConfig } from './load-config.ts';
+import { loadAlone, loadConfig } from './load-config.ts';
 import { keepLastGood, readLastGood } from './last-good.ts';
 import { formatProblem } from './problem.ts';
 import { runSecretCommand } from './run-secret-command.ts';
 import { complaints, samplePlatforms, sampleSections, temporaryHome } from './sample-config.ts';
 import type { TemporaryHome } from './sample-config.ts';
+import { newSecretCommands } from './secret-commands.ts';
 import { defineSection } from './section.ts';
 import { setSetting } from './set-setting.ts';
 
@@ -173,4 +174,38 @@ test('a command is found although there is no home yet', async () => {
   await using home = await temporaryHome();
   const config = await loadConfig({ ...optionsOf(home, { MODEL_API_KEY_CMD: prints('before-the-home') }), home: join(home.path, 'not-yet') });
   assert.equal(config.ok && config.sections.model.api_key, 'before-the-home');
+});
+
+test('commands that are handed on are asked once for each home', async () => {
+  await using home = await temporaryHome();
+  await using other = await temporaryHome();
+  const commands = newSecretCommands();
+  for (const at of [home, other]) {
+    await at.write('ask.mjs', `import { appendFileSync } from 'node:fs';\nappendFileSync('asked', 'x');\nconsole.log(process.cwd());\n`);
+    await at.write('config.yaml', `model: { api_key_cmd: ${JSON.stringify(`${node} ask.mjs`)} }\n`);
+  }
+  for (const at of [home, other, home, other]) {
+    const config = await loadConfig({ ...optionsOf(at), commands });
+    assert.equal(config.ok && config.sections.model.api_key, await realpath(at.path));
+  }
+  for (const at of [home, other]) assert.equal(await readFile(join(at.path, 'asked'), 'utf8'), 'x');
+  await loadConfig(optionsOf(home));
+  assert.equal(await readFile(join(home.path, 'asked'), 'utf8'), 'xx', 'another start asks anew');
+});
+
+test('what needs no secret from elsewhere can be read without asking for any', async () => {
+  await using home = await temporaryHome();
+  const alone = (env: Readonly<Record<string, string>> = {}) => loadAlone(optionsOf(home, env));
+  const source = 'model: { api_key_cmd: touch ran }\n';
+  await home.write('config.yaml', `${source}http: { port: 1 }\nplatforms: { telegram: { token_cmd: touch ran } }\n`);
+  assert.equal((await alone()).http?.port, 1);
+  assert.equal((await alone()).model, undefined);
+  await home.write('config.yaml', `${source}http: { port: "\${MY_KEY:-2}" }\n`);
+  assert.equal((await alone()).http?.port, 2);
+  assert.equal((await alone({ MY_KEY_CMD: 'touch ran' })).http, undefined, 'a default is none where a command would say more');
+  await home.write('config.yaml', `${source}http: { port: wrong }\nagents: {}\n`);
+  assert.deepEqual(await alone(), {}, 'files that cannot be used are for whoever can explain it');
+  await home.write('config.yaml', `${source}htpt: {}\n`);
+  assert.deepEqual(await alone(), {});
+  await assert.rejects(readFile(join(home.path, 'ran')));
 });

@@ -20,4 +20,14 @@ test('a reference to a variable is no secret', () => {
   assert.deepEqual(strip(text), { text, removed: [] });
 });
 
+test('credentials inside addresses and arguments are taken out of them', () => {
+  const stripped = strip('mcp_servers:\n  a:\n    url: "https://h.example/mcp?api_key=planted-1&x=1"\n    args: [run, --token, planted-2, --api-key=planted-3, --password, "${MY_PASSWORD}", "https://u:planted-4@h.example/"] # all\n');
+  assert.ok(stripped !== undefined);
+  assert.doesNotMatch(stripped.text, /planted/);
+  assert.match(stripped.text, /https:\/\/h\.example\/mcp\?api_key=\*\*\*&x=1/);
+  assert.match(stripped.text, /--token/);
+  assert.match(stripped.text, /\$\{MY_PASSWORD\}/);
+  assert.deepEqual(stripped.removed, ['mcp_servers.a.url', 'mcp_servers.a.args.6', 'mcp_servers.a.args.3', 'mcp_servers.a.args.2']);
+});
+
 test('what cannot be read is not taken along', () => assert.equal(strip('model: ['), undefined));

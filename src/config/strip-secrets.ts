@@ -1,3 +1,4 @@
+import { Scalar } from 'yaml';
 import { editYaml } from './edit-yaml.ts';
 import { configFileName } from './evaluate.ts';
 import { findSetting } from './find-setting.ts';
@@ -7,6 +8,7 @@ import { factsOf } from './schema.ts';
 import type { Section } from './section.ts';
 import type { SettingNode } from './setting-node.ts';
 import { soundsSecret } from './variables.ts';
+import { writtenCredentials } from './written-credentials.ts';
 
 export interface StrippedConfig {
   readonly text: string;
@@ -23,6 +25,9 @@ function* leaves(node: SettingNode, path: readonly string[]): Generator<{ readon
   else yield { path, value: node.value };
 }
 
+/** An address or argument stays, with `***` where its credential was. */
+const withoutCredentials = (value: unknown, credentials: readonly string[]): unknown => (typeof value === 'string' ? credentials.reduce((text, credential) => text.replaceAll(credential, '***'), value) : value);
+
 /** The text of config.yaml without secrets; those that stand in a variable are named there and stay. Undefined when it cannot be read. */
 export const stripSecrets = (text: string, known: { readonly sections: readonly Section[]; readonly platforms: readonly PlatformFacts[] }): StrippedConfig | undefined => {
   const parsed = parseYaml(text, configFileName);
@@ -34,11 +39,14 @@ export const stripSecrets = (text: string, known: { readonly sections: readonly 
       if (setting !== undefined && factsOf(setting.schema).namesVariable) return false;
       return setting?.secret === true || soundsSecret(key.replaceAll(/([a-z])([A-Z])/g, '$1_$2'));
     });
+  const credentials = writtenCredentials(parsed.root).filter((credential) => !isReference(credential));
   let stripped = text;
   const removed: string[] = [];
   for (const { path, value } of leaves(parsed.root, [])) {
-    if (value === null || value === '' || isReference(value) || !isSecret(path)) continue;
-    const edited = editYaml(stripped, path, undefined);
+    if (value === null || value === '' || isReference(value)) continue;
+    const left = isSecret(path) ? undefined : withoutCredentials(value, credentials);
+    if (left === value) continue;
+    const edited = editYaml(stripped, path, left === undefined ? undefined : new Scalar(left));
     if (!edited.ok) return undefined;
     stripped = edited.text;
     removed.push(path.join('.'));

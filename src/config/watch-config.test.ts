@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
@@ -8,6 +8,7 @@ import { loadConfig } from './load-config.ts';
 import { formatProblem } from './problem.ts';
 import { samplePlatforms, sampleSections, temporaryHome } from './sample-config.ts';
 import type { TemporaryHome } from './sample-config.ts';
+import { newSecretCommands } from './secret-commands.ts';
 import { watchConfig } from './watch-config.ts';
 import type { ConfigChange } from './watch-config.ts';
 
@@ -22,16 +23,19 @@ interface Watched extends AsyncDisposable {
   next(): Promise<Report>;
   /** Everything it has said that nobody asked for. */
   readonly unread: readonly Report[];
+  /** The first time that it says that nothing is wrong any more. */
+  readonly mended: Promise<void>;
   /** Stops the watch and waits until it has ended. */
   stop(): Promise<void>;
 }
 
 const watchHome = async (home: TemporaryHome): Promise<Watched> => {
   const stopping = new AbortController();
-  const options = { home: home.path, env: {}, sections: sampleSections, platforms: samplePlatforms };
+  const options = { home: home.path, env: {}, sections: sampleSections, platforms: samplePlatforms, commands: newSecretCommands() };
   const current = await loadConfig(options);
   assert.ok(current.ok);
   const unread: Report[] = [];
+  const mended = Promise.withResolvers<void>();
   let wake = (): void => undefined;
   const say = (report: Report): void => {
     unread.push(report);
@@ -42,6 +46,7 @@ const watchHome = async (home: TemporaryHome): Promise<Watched> => {
     current,
     onChange: (change) => say({ change }),
     onProblem: (problems) => say({ problems: problems.map(formatProblem) }),
+    onMended: () => mended.resolve(),
     signal: stopping.signal,
     clock: hurriedClock,
   });
@@ -51,6 +56,7 @@ const watchHome = async (home: TemporaryHome): Promise<Watched> => {
   };
   return {
     unread,
+    mended: mended.promise,
     async next() {
       if (unread.length === 0) await new Promise<void>((resolve) => (wake = resolve));
       return unread.shift() ?? assert.fail('nothing was said');
@@ -204,4 +210,36 @@ test('a secret file that is gone leaves the account as it was', async () => {
   assert.match(problemsOf(await watched.next()).join('\n'), /the file .*token does not exist/);
   await home.write('token', '222:second\n');
   assert.deepEqual(changeOf(await watched.next()).accounts.changed, ['telegram']);
+});
+
+test('a command is asked again when one of the two files is written, and not when a secret in a file changes', async () => {
+  await using home = await temporaryHome();
+  const asked = join(home.path, 'asked');
+  await writeFile(asked, '');
+  await home.write('ask.mjs', `import { appendFileSync } from 'node:fs';\nappendFileSync(${JSON.stringify(asked)}, 'x');\nconsole.log('a-key-of-the-model');\n`);
+  await home.write('token', '111:first\n');
+  const config = (port: number): string => `http: { port: ${port} }\nmodel: { api_key_cmd: ${JSON.stringify(`${JSON.stringify(process.execPath)} ask.mjs`)} }\nplatforms: { telegram: { token_file: token } }\n`;
+  const count = async (): Promise<number> => (await readFile(asked, 'utf8')).length;
+  await home.write('config.yaml', config(1));
+  await using watched = await watchHome(home);
+  await home.write('config.yaml', config(2));
+  const { commands } = changeOf(await watched.next());
+  assert.equal(await count(), 2);
+  await home.write('token', '222:second\n');
+  assert.deepEqual(changeOf(await watched.next()).accounts.changed, ['telegram']);
+  assert.equal(await count(), 2);
+  const again = await loadConfig({ home: home.path, env: {}, sections: sampleSections, platforms: samplePlatforms, commands });
+  assert.equal(again.ok && again.sections.model.api_key, 'a-key-of-the-model');
+  assert.equal(await count(), 2);
+});
+
+test('that the files can be used again is said, also when they are as they were', async () => {
+  await using home = await temporaryHome();
+  await home.write('config.yaml', 'model: a\n');
+  await using watched = await watchHome(home);
+  await home.write('config.yaml', 'modle: a\n');
+  assert.match(problemsOf(await watched.next()).join(), /did you mean model/);
+  await home.write('config.yaml', 'model: a\n');
+  await watched.mended;
+  assert.deepEqual(watched.unread, []);
 });

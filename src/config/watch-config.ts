@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../lib/clock.ts';
@@ -9,6 +9,8 @@ import type { ValidConfig } from './evaluate.ts';
 import { configFiles, loadConfig } from './load-config.ts';
 import type { LoadOptions } from './load-config.ts';
 import type { Problem } from './problem.ts';
+import { newSecretCommands } from './secret-commands.ts';
+import type { SecretCommands } from './secret-commands.ts';
 import type { Reload, Section } from './section.ts';
 
 export interface ConfigChange<Sections extends readonly Section[]> {
@@ -18,6 +20,8 @@ export interface ConfigChange<Sections extends readonly Section[]> {
   /** Sections that differ from those the process started with and that it cannot take over. */
   readonly awaitingRestart: readonly string[];
   readonly accounts: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
+  /** What commands have answered for it, for whoever reads the same files once more. */
+  readonly commands: SecretCommands;
 }
 
 export interface WatchOptions<Sections extends readonly Section[]> extends LoadOptions<Sections> {
@@ -27,6 +31,8 @@ export interface WatchOptions<Sections extends readonly Section[]> extends LoadO
   onChange(change: ConfigChange<Sections>): void | Promise<void>;
   /** What is wrong with the files now. The working configuration stays. */
   onProblem(problems: readonly Problem[]): void;
+  /** Nothing is wrong with them any more. */
+  onMended?(): void;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 }
@@ -50,9 +56,10 @@ export const watchConfig = async <const Sections extends readonly Section[]>(opt
     folders.close();
     throw error;
   }
+  const stamp = await stampOf(home);
   const run = async (): Promise<void> => {
     try {
-      await follow(options, { bell, folders });
+      await follow(options, { bell, folders, stamp });
     } catch (error) {
       if (!options.signal.aborted) throw error;
     } finally {
@@ -144,11 +151,14 @@ const newBell = (signal: AbortSignal): Bell => {
   };
 };
 
-const follow = async <const Sections extends readonly Section[]>(options: WatchOptions<Sections>, { bell, folders }: { readonly bell: Bell; readonly folders: Folders }): Promise<void> => {
+const follow = async <const Sections extends readonly Section[]>(options: WatchOptions<Sections>, watched: { readonly bell: Bell; readonly folders: Folders; readonly stamp: string }): Promise<void> => {
+  const { bell, folders } = watched;
   const clock = options.clock ?? systemClock;
   const started = options.current;
   let current = options.current;
   let complaints: readonly Problem[] = [];
+  let commands = options.commands ?? newSecretCommands();
+  let { stamp } = watched;
   // The files may have changed between their first reading and the start of the watch.
   bell.ring();
   for (;;) {
@@ -156,17 +166,35 @@ const follow = async <const Sections extends readonly Section[]>(options: WatchO
       await bell.wait();
       await clock.sleep(settleMs, options.signal);
     } while (bell.hasRung());
-    const loaded = await loadConfig(options);
+    const before = stamp;
+    stamp = await stampOf(options.home);
+    // What a command has said counts until somebody writes one of the two files: a secret that has been rotated is read again then.
+    if (stamp !== before) commands = newSecretCommands();
+    const loaded = await loadConfig({ ...options, commands });
     // A secret may have changed between its reading and the start of its watch.
     if (await coverSecrets(folders, loaded.secretFiles)) bell.ring();
     const problems = loaded.ok ? losses(current, loaded) : loaded.problems;
     if (problems.length > 0 && !isDeepStrictEqual(problems, complaints)) options.onProblem(problems);
+    if (problems.length === 0 && complaints.length > 0) options.onMended?.();
     complaints = problems;
     if (!loaded.ok || problems.length > 0) continue;
     const change = compare(options.sections, { started, before: current, after: loaded });
     current = loaded;
-    if (change !== undefined) await options.onChange(change);
+    if (change !== undefined) await options.onChange({ ...change, commands });
   }
+};
+
+/** Changes whenever somebody writes one of the two files, be it the same text. */
+const stampOf = async (home: string): Promise<string> => {
+  const facts = await Promise.all(
+    Object.values(configFiles(home)).map((path) =>
+      stat(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === undefined) throw error;
+        return undefined;
+      }),
+    ),
+  );
+  return JSON.stringify(facts.map((file) => [file?.ino, file?.size, file?.mtimeMs]));
 };
 
 /**
@@ -182,7 +210,7 @@ const losses = (before: ValidConfig<readonly Section[]>, after: ValidConfig<read
 const compare = <const Sections extends readonly Section[]>(
   sections: Sections,
   configs: { readonly started: ValidConfig<Sections>; readonly before: ValidConfig<Sections>; readonly after: ValidConfig<Sections> },
-): ConfigChange<Sections> | undefined => {
+): Omit<ConfigChange<Sections>, 'commands'> | undefined => {
   const { started, before, after } = configs;
   const differs = (name: string, other: ValidConfig<Sections>): boolean => !isDeepStrictEqual(valueOf(after, name), valueOf(other, name));
   const changed = sections.filter(({ name }) => differs(name, before)).map(({ name, reload }) => ({ name, reload }));

@@ -11,7 +11,8 @@ export type ExitReason =
   | 'model_error'
   | 'internal_error'
   | 'suspended' // the process is shutting down; the turn continues after the next start
-  | 'set_aside'; // it ended the process too often
+  | 'set_aside' // it ended the process too often
+  | 'cut_off'; // the process was away for too long to go on by itself
 
 /**
  * What happens in a turn, in order. `message` is a finished row: whoever pulls the stream stores it before pulling on,

@@ -87,7 +87,7 @@ export const makeDue = (store: Store, id: string, agoMs = 0): Promise<void> =>
     tx.notify('cron', `job:${id}`);
   });
 
-const policy: BeginPolicy = { maxAttempts: 3, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined, settle: settleCronTurn };
+const policy: BeginPolicy = { maxAttempts: 3, continueWithinMs: () => 3_600_000, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined, settle: settleCronTurn };
 
 export interface Asked {
   readonly sessionId: string;

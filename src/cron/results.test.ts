@@ -33,6 +33,17 @@ eachStore((_engine, open) => {
     assert.equal(sent[2], 'telegram:42 back again');
   });
 
+  test('a run whose turn was cut off too long ago has ended, and says so', async () => {
+    const { store } = await open();
+    await using _runner = start(sampleDeps(store, clockOf({})));
+    const job = await addJob(store, { deliver: 'telegram', failureDeliver: 'origin' });
+    await makeDue(store, job.id);
+    await asked(store, 1);
+    await answerTurns(store, '', 'cut_off');
+    await over(store, 'interrupted');
+    assert.match((await sentTexts(store))[0] ?? '', /it was cut off when the gateway ended, too long ago to go on by itself/);
+  });
+
   test('a marker only counts by the grammar for jobs', async () => {
     const { store } = await open();
     await using _runner = start(sampleDeps(store, clockOf({})));

@@ -25,6 +25,8 @@ const resultOfTurn = ({ reason, error, text }: TurnOutcome): RunResult => {
       return { state: 'timed_out', output: text, error: error ?? 'the turn took too long' };
     case 'set_aside':
       return { state: 'failed', error: 'each try ended with a crash of the gateway' };
+    case 'cut_off':
+      return { state: 'interrupted', error: 'it was cut off when the gateway ended, too long ago to go on by itself' };
     case 'model_error':
     case 'internal_error':
     case 'suspended':

@@ -48,6 +48,8 @@ eachStore((_engine, open) => {
   test('it is brought up to date from conversations in as many steps as it takes, and again from where it was', async () => {
     const { store } = await open();
     for (let i = 0; i < 5; i += 1) await speak(store, `s${i}`, `-${i}`, `Chat ${i}`);
+    await refreshSpoken(store, AbortSignal.abort());
+    assert.deepEqual(await store.read((db) => listChannels(db, { limit: 10 })), [], 'whoever ends does not wait for all of it');
     await refreshSpoken(store);
     await refreshSpoken(store);
     assert.deepEqual((await store.read((db) => listChannels(db, { limit: 10 }))).map(({ name }) => name).toSorted(), ['Chat 0', 'Chat 1', 'Chat 2', 'Chat 3', 'Chat 4']);

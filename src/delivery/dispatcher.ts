@@ -2,6 +2,7 @@ import { PlatformError } from '../core/errors.ts';
 import { platformOf } from '../core/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { timeLimit } from '../lib/time-limit.ts';
 import type { Adapter, Platform } from '../platforms/contract.ts';
 import { markAlive, markDead } from '../store/gates.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
@@ -187,7 +188,8 @@ export class Dispatcher {
 
   async #call(adapter: Adapter, item: OutboxItem): Promise<readonly string[] | PlatformError> {
     const { message, finishes } = item.delivery;
-    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(this.#options.sendTimeoutMs)]);
+    using limit = timeLimit(this.#options.sendTimeoutMs, this.#abort.signal);
+    const { signal } = limit;
     try {
       if (finishes !== undefined && adapter.edits !== undefined && message.media === undefined) {
         await adapter.edits.edit(finishes, message, true, signal);

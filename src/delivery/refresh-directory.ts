@@ -13,10 +13,11 @@ const silentMs = 180 * 86_400_000;
 /** Small enough that nobody waits noticeably for a batch. */
 const batch = 200;
 
-/** Brings in where people have spoken since it was last done. Costs as much as has happened since. */
-export const refreshSpoken = async (store: Store): Promise<void> => {
+/** Brings in where people have spoken since it was last done. Costs as much as has happened since; whoever aborts it goes on there the next time. */
+export const refreshSpoken = async (store: Store, signal?: AbortSignal): Promise<void> => {
   let from: SpokenCursor | undefined = await store.read(newestSpoken);
   while (from !== undefined) {
+    if (signal?.aborted === true) return;
     const at: SpokenCursor = from;
     const { channels, next } = await store.read((db) => spokenFrom(db, at, batch));
     if (channels.length > 0) await store.write((tx) => keepSpoken(tx, channels), { patient: true });
@@ -44,7 +45,7 @@ export interface KeepDeps {
 export const keepDirectory = async ({ store, clock, log, directories }: KeepDeps, signal: AbortSignal): Promise<void> => {
   do {
     try {
-      await refreshSpoken(store);
+      await refreshSpoken(store, signal);
       await store.write((tx) => forgetSilentChannels(tx, silentMs), { patient: true });
     } catch (error) {
       log.error({ err: error }, 'directory.not_refreshed');

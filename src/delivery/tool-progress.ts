@@ -42,6 +42,9 @@ export interface ToolProgressOptions {
   onError(error: unknown): void;
 }
 
+/** Made once: this ends every turn. */
+const ended = new Error('the turn is over');
+
 /** Markdown of a text that somebody else wrote. */
 const quoted = (text: string): string => `\`${text.replaceAll('`', 'ˋ')}\``;
 
@@ -75,7 +78,7 @@ export class ToolProgress implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ended.abort();
+    this.#ended.abort(ended);
     await this.#beating;
     await this.#message?.finish();
     try {

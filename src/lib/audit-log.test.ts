@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises';
+import { appendFile, chown, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -21,4 +21,12 @@ test('acts are added in order, for the owner alone, and a line that was cut off 
   } finally {
     await rm(home, { recursive: true, force: true });
   }
+});
+
+test('what root writes down in the home of somebody else is theirs', { skip: process.getuid?.() !== 0 && 'only root can' }, async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'hermes-audit-'));
+  t.after(() => rm(home, { recursive: true }));
+  await chown(home, 4711, 4711);
+  recordAct(home, { by: 'root', act: 'gateway install' }, 0);
+  for (const made of ['logs', 'logs/audit.log']) assert.equal((await stat(join(home, made))).uid, 4711, made);
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, chownSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Something that changed who may do what, or what the gateway is. */
@@ -22,6 +22,10 @@ export const recordAct = (home: string, act: AuditedAct, nowMs: number): void =>
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const entry: AuditEntry = { at: new Date(nowMs).toISOString(), ...act };
   appendFileSync(path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flush: true });
+  // What root makes in somebody's home has to stay readable for the gateway that runs there.
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(home);
+  for (const made of [dirname(path), path]) chownSync(made, uid, gid);
 };
 
 /** Acts, oldest first. A line that a crash has cut off is left out. */

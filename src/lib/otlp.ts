@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import { percentDecoded } from './percent-decoded.ts';
 
 export type SpanValue = string | number | boolean;
 
@@ -16,7 +17,7 @@ export interface Span {
 }
 
 export interface OtlpOptions {
-  /** Of the collector, without `/v1/traces`. */
+  /** Of the collector, without `/v1/traces`. A user and password in it are sent as a header, a query stays at the end. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly service: string;
@@ -59,6 +60,16 @@ export const otlpBody = (spans: readonly Span[], { service, version }: Pick<Otlp
     resourceSpans: [{ resource: { attributes: attributes({ 'service.name': service, 'service.version': version }) }, scopeSpans: [{ scope: { name: service, version }, spans: spans.map(wireSpan) }] }],
   });
 
+/** Where spans are sent to, and with what. */
+export const exportTarget = ({ endpoint, headers }: Pick<OtlpOptions, 'endpoint' | 'headers'>): { readonly url: string; readonly headers: Readonly<Record<string, string>> } => {
+  const url = new URL(endpoint);
+  const login = url.username === '' && url.password === '' ? undefined : Buffer.from(`${percentDecoded(url.username)}:${percentDecoded(url.password)}`).toString('base64');
+  url.username = '';
+  url.password = '';
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  return { url: url.href, headers: { 'content-type': 'application/json', ...(login !== undefined && { authorization: `Basic ${login}` }), ...headers } };
+};
+
 /** Sends spans to a collector now and then. A collector that is away costs spans, which are counted in the log, and nothing else. */
 export class SpanExporter {
   readonly #options: OtlpOptions;
@@ -100,9 +111,9 @@ export class SpanExporter {
   }
 
   async #post(spans: readonly Span[]): Promise<boolean> {
-    const { endpoint, headers } = this.#options;
     try {
-      const response = await fetch(`${endpoint.replace(/\/+$/, '')}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: otlpBody(spans, this.#options), signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
+      const { url, headers } = exportTarget(this.#options);
+      const response = await fetch(url, { method: 'POST', headers, body: otlpBody(spans, this.#options), signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
       await response.body?.cancel();
       if (response.ok) return true;
       this.#log.warn({ status: response.status }, 'traces.refused');

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { open, realpath, rename, rm } from 'node:fs/promises';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Whoever reads the file sees the old text or the new one, never a part; after a crash too. A link stays a link. Mode 0600. */
+/** Whoever reads the file sees the old text or the new one, never a part; after a crash too. A link stays a link. Mode 0600. What root writes belongs to whoever has the folder. */
 export const writeAtomically = async (path: string, text: string): Promise<void> => {
   const target = await realTarget(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     const file = await open(temporary, 'wx', 0o600);
     try {
+      await giveToOwner(file, dirname(target));
       await file.writeFile(text, 'utf8');
       await file.sync();
     } finally {
@@ -20,6 +22,13 @@ export const writeAtomically = async (path: string, text: string): Promise<void>
     throw error;
   }
   await syncFolder(dirname(target));
+};
+
+/** A command that was run with sudo must not take a file away from the gateway that runs there as somebody else. */
+const giveToOwner = async (file: FileHandle, folder: string): Promise<void> => {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  await file.chown(uid, gid);
 };
 
 const realTarget = async (path: string): Promise<string> => {

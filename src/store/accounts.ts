@@ -20,6 +20,9 @@ export interface AccountStatus {
   readonly lastCallAtMs: number | null;
 }
 
+/** When an account last received something, was alive, or was called with success; null for one that never was. */
+export const lastEvidenceOf = ({ lastEventAtMs, lastAliveAtMs, lastCallAtMs }: AccountStatus): number | null => Math.max(lastEventAtMs ?? 0, lastAliveAtMs ?? 0, lastCallAtMs ?? 0) || null;
+
 /** Replaces what is known about an account; the holder of its lease writes. */
 export const saveStatus = async (tx: Writing, status: AccountStatus): Promise<void> => {
   const values = {

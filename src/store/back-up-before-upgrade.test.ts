@@ -9,8 +9,10 @@ import { StoreError } from '../core/errors.ts';
 import { manualClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { writeOldDatabase } from '../../test/support/old-database.ts';
+import { lockHome } from './home-lock.ts';
 import { schemaVersion } from './migrations.ts';
 import { openStore } from './open.ts';
+import type { OpenOptions } from './open.ts';
 
 let home = '';
 beforeEach(async () => {
@@ -23,10 +25,17 @@ const path = (): string => join(home, 'gateway.db');
 const writeOld = (version: number): void => writeOldDatabase(path(), version);
 
 const clock = manualClock();
-const open = async (): Promise<void> => {
+const open = async (more: Partial<OpenOptions> = {}): Promise<void> => {
   await clock.advance(1000);
-  const store = await openStore({ path: path(), clock, log: silentLogger, checkIntegrity: true });
+  const store = await openStore({ path: path(), clock, log: silentLogger, checkIntegrity: true, ...more });
   await store.close();
+};
+
+const version = (): number => {
+  const db = new DatabaseSync(path(), { readOnly: true });
+  const found = db.prepare("select value from meta where key = 'schema_version'").get()?.['value'];
+  db.close();
+  return Number(found);
 };
 
 const copies = async (): Promise<string[]> => (existsSync(join(home, 'backups')) ? (await readdir(join(home, 'backups'))).toSorted() : []);
@@ -80,7 +89,23 @@ test('without a copy there is no upgrade', async () => {
   writeOld(schemaVersion - 1);
   await writeFile(join(home, 'backups'), 'a file where the folder should be');
   await assert.rejects(open(), (error) => error instanceof StoreError && /has to be upgraded .* start again/.test(error.message));
-  const db = new DatabaseSync(path(), { readOnly: true });
-  assert.equal(db.prepare("select value from meta where key = 'schema_version'").get()?.['value'], String(schemaVersion - 1));
-  db.close();
+  assert.equal(version(), schemaVersion - 1);
+});
+
+test('whoever has a backup of their own can do without the copy', async () => {
+  writeOld(schemaVersion - 1);
+  await open({ copyBeforeUpgrade: false });
+  assert.equal(version(), schemaVersion);
+  assert.deepEqual(await copies(), []);
+});
+
+test('a command does not upgrade the database below a gateway of the earlier version; the gateway that has the home does', async () => {
+  writeOld(schemaVersion - 1);
+  const lock = lockHome(home);
+  await assert.rejects(open(), (error) => error instanceof StoreError && error.code === 'busy' && /still works on it\. Start that anew with `hermes gateway restart`/.test(error.message));
+  assert.equal(version(), schemaVersion - 1);
+  assert.deepEqual(await copies(), []);
+  await open({ holdsHome: true });
+  assert.equal(version(), schemaVersion);
+  lock?.release();
 });

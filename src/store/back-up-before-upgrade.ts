@@ -1,20 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import { checkCopy, copyDatabase } from './copy-database.ts';
+import { copyDatabase } from './copy-database.ts';
+import { isHomeTaken } from './home-lock.ts';
 import { openUnchanged, sqliteVersion } from './inspect.ts';
 import { schemaVersion } from './migrations.ts';
 import { sqliteError } from './sqlite-dialect.ts';
-
-/** So many copies of this kind stay. */
-const keep = 3;
-
-const isCopy = (name: string): boolean => /^gateway-schema-\d+-\d{8}T\d{9}Z\.db$/.test(name);
-
-const stamp = (ms: number): string => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
+import { keepUpgradeCopy, newUpgradeTeller } from './upgrade-copy.ts';
+import type { UpgradeOptions } from './upgrade-copy.ts';
 
 const versionOf = (path: string): number => {
   const db = openUnchanged(path);
@@ -25,50 +19,28 @@ const versionOf = (path: string): number => {
   }
 };
 
-const isDue = (path: string): boolean => {
-  if (!existsSync(path)) return false;
+/** The version from which it has to be upgraded; undefined when it has not. */
+const dueFrom = (path: string): number | undefined => {
+  if (!existsSync(path)) return undefined;
   try {
     const version = versionOf(path);
-    return version > 0 && version < schemaVersion;
+    return version > 0 && version < schemaVersion ? version : undefined;
   } catch (error) {
     if (sqliteError(error).code === 'failed') throw error;
     // What cannot even be looked at is for whoever opens it to explain.
-    return false;
+    return undefined;
   }
 };
 
-const removeOld = async (folder: string): Promise<void> => {
-  const old = (await readdir(folder)).filter(isCopy).toSorted((a, b) => b.slice(-23).localeCompare(a.slice(-23))).slice(keep);
-  for (const name of old) await rm(join(folder, name));
-};
+const stillThere = (path: string, from: number): StoreError =>
+  new StoreError('busy', `${path} has to be upgraded for this version of hermes (schema ${from} to ${schemaVersion}), and a gateway of the earlier version still works on it. Start that anew with \`hermes gateway restart\`; then this works.`);
 
-const copyInto = async (path: string, folder: string, atMs: number): Promise<string> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const partial = await mkdtemp(join(folder, '.partial-'));
-  try {
-    const copy = join(partial, 'gateway.db');
-    const version = await copyDatabase(path, copy);
-    checkCopy(copy, version);
-    const kept = join(folder, `gateway-schema-${version}-${stamp(atMs)}.db`);
-    await rename(copy, kept);
-    return kept;
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
-};
-
-/** Copies a database of an earlier version into `backups` beside it and reads the copy once; without a whole copy there is no upgrade. */
-export const backUpBeforeUpgrade = async (options: { readonly path: string; readonly clock: Clock; readonly log: Logger }): Promise<void> => {
-  const { path, clock, log } = options;
-  if (!isDue(path)) return;
-  const folder = join(dirname(path), 'backups');
-  try {
-    const copy = await copyInto(path, folder, clock.now());
-    log.info({ copy, to: schemaVersion }, 'store.backed_up_before_upgrade');
-    await removeOld(folder);
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'corrupt') throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StoreError(error instanceof StoreError ? error.code : 'failed', `${path} has to be upgraded for this version of hermes, and the copy that is made of it before could not be made (${reason}). Make room in ${folder}, or make it writable, and start again.`, { cause: error });
-  }
+/** Copies a database file of an earlier version into `backups` beside it and reads the copy once; without a whole copy there is no upgrade, nor beside a gateway that works on it. */
+export const backUpBeforeUpgrade = async (path: string, options: UpgradeOptions & { readonly holdsHome?: boolean }): Promise<void> => {
+  const from = dueFrom(path);
+  if (from === undefined) return;
+  if (options.holdsHome !== true && isHomeTaken(dirname(path))) throw stillThere(path, from);
+  // Two programs may find it at the same moment; then there are two copies.
+  await keepUpgradeCopy({ database: path, folder: join(dirname(path), 'backups'), partial: `.partial-${randomUUID()}`, make: (to, copying) => copyDatabase(path, to, copying) }, options);
+  newUpgradeTeller(options)({ step: 'upgrading', from, to: schemaVersion });
 };

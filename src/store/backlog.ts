@@ -35,3 +35,16 @@ export const readBacklog = async (db: Reading): Promise<Backlog> => {
     aheadMs: Math.max(0, Number(newest?.ahead ?? 0)),
   };
 };
+
+export interface CutOffMessage {
+  readonly id: number;
+  readonly account: string;
+  readonly chatId: string;
+  readonly reason: string | null;
+}
+
+/** The last messages of turns that nobody went on with, newest first. */
+export const cutOffMessages = async (db: Reading, limit: number): Promise<CutOffMessage[]> => {
+  const rows = await db.q.selectFrom('inbox').select(['id', 'account', 'chat_id', 'reason']).where('state', '=', 'cut_off').orderBy('done_at', 'desc').limit(limit).execute();
+  return rows.map((row) => ({ id: row.id, account: row.account, chatId: row.chat_id, reason: row.reason }));
+};

@@ -37,17 +37,23 @@ export const copyDatabase = async (from: string, to: string, options: CopyOption
   }
 };
 
-/** Reads a copy from end to end. Throws a `StoreError` when it is damaged, or not of this version. */
-export const checkCopy = (path: string, version: number): void => {
+/** Reads a copy from end to end and answers the version of its schema, 0 when it is not ours. Throws a `StoreError` when it is damaged. */
+export const readCopy = (path: string): number => {
   const db = openUnchanged(path);
   try {
-    const damage = sqliteVersion(db) === version ? damageOf(db) : 'it is not what was copied';
+    const damage = damageOf(db);
     if (damage !== undefined) throw damaged(path, damage);
+    return sqliteVersion(db);
   } catch (error) {
     throw sqliteError(error);
   } finally {
     db.close();
   }
+};
+
+/** Reads a copy from end to end. Throws a `StoreError` when it is damaged, or not of this version. */
+export const checkCopy = (path: string, version: number): void => {
+  if (readCopy(path) !== version) throw damaged(path, 'it is not what was copied');
 };
 
 /** Takes out of a copy what accounts keep for themselves, logins among it, and leaves no trace in free pages. Accounts in `except` keep theirs. */

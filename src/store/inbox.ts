@@ -5,6 +5,9 @@ import type { InboxClass, InboxRow, InboxState } from './schema/conversation-row
 import { steadyLimit } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 
+/** Written out: the index of commands has a condition on the class, so that SQLite would plan a query anew whenever a value is bound to it. */
+const chat = sql.lit<InboxClass>('chat');
+
 /** One step in deciding what to do with an event, in order. */
 export interface Decision {
   readonly step: string;
@@ -136,16 +139,28 @@ const selectWaiting = prepared((db, of: { lane: string; limit: number }) =>
     .select(['id', 'event', 'message_id', 'session_id', 'session_key'])
     .where('lane', '=', of.lane)
     .where('state', '=', 'waiting')
-    .where('class', '=', 'chat')
+    .where('class', '=', chat)
     .orderBy('id')
     .limit(steadyLimit(of.limit)),
 );
 
 /** The last message that waits in each lane. */
 export const newestWaiting = async (db: Reading, limit: number): Promise<{ lane: string; event: InboundEvent }[]> => {
-  const newest = db.q.selectFrom('inbox').select((eb) => eb.fn.max('id').as('id')).where('state', '=', 'waiting').where('class', '=', 'chat').groupBy('lane').limit(limit);
+  const newest = db.q.selectFrom('inbox').select((eb) => eb.fn.max('id').as('id')).where('state', '=', 'waiting').where('class', '=', chat).groupBy('lane').limit(limit);
   const rows = await db.q.selectFrom('inbox').select(['lane', 'event']).where('id', 'in', newest).execute();
   return rows.map((row) => ({ lane: row.lane ?? '', event: JSON.parse(row.event) as InboundEvent }));
+};
+
+/** How long the oldest message of a lane has waited; zero when none does. */
+export const longestWaitMs = async (db: Reading, lane: string): Promise<number> => {
+  const row = await db.q
+    .selectFrom('inbox')
+    .select(sql<number | null>`${db.now} - min(received_at)`.as('age'))
+    .where('lane', '=', lane)
+    .where('state', '=', 'waiting')
+    .where('class', '=', 'chat')
+    .executeTakeFirst();
+  return Math.max(0, Number(row?.age ?? 0));
 };
 
 export const countWaiting = async (db: Reading, lane: string): Promise<number> => {
@@ -159,7 +174,7 @@ const selectWaitingCount = prepared((db, of: { lane: string }) =>
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('lane', '=', of.lane)
     .where('state', '=', 'waiting')
-    .where('class', '=', 'chat'),
+    .where('class', '=', chat),
 );
 
 export const turnItems = async (db: Reading, turnId: number): Promise<InboxItem[]> => {
@@ -215,7 +230,7 @@ export const setTranscriptRow = async (tx: Writing, id: number, messageId: numbe
 
 const updateTranscriptRow = prepared((db, item: { id: number; messageId: number }) => db.q.updateTable('inbox').set({ message_id: item.messageId }).where('id', '=', item.id));
 
-export const closeTurnItems = async (tx: Writing, turnId: number, outcome: { state: Extract<InboxState, 'done' | 'set_aside'>; reason: string }): Promise<void> => {
+export const closeTurnItems = async (tx: Writing, turnId: number, outcome: { state: Extract<InboxState, 'done' | 'set_aside' | 'cut_off'>; reason: string }): Promise<void> => {
   await updateClosed(tx, { turnId, ...outcome });
 };
 
@@ -235,7 +250,7 @@ export const withdrawWaiting = async (tx: Writing, lane: string, reason: string)
     .set({ state: 'skipped', reason, done_at: tx.now })
     .where('lane', '=', lane)
     .where('state', '=', 'waiting')
-    .where('class', '=', 'chat')
+    .where('class', '=', chat)
     .returning(['id', 'event', 'message_id', 'session_id', 'session_key'])
     .execute();
   return rows.map(toItem).toSorted((a, b) => a.id - b.id);
@@ -267,6 +282,12 @@ export const addDecisions = async (tx: Writing, ids: readonly number[], decision
     const row = await tx.q.selectFrom('inbox').select('decisions').where('id', '=', id).executeTakeFirst();
     if (row !== undefined) await tx.q.updateTable('inbox').set({ decisions: JSON.stringify([...(JSON.parse(row.decisions) as Decision[]), ...decisions]) }).where('id', '=', id).execute();
   }
+};
+
+/** Whether such a decision was taken about an event. */
+export const hasDecision = async (db: Reading, id: number, step: string): Promise<boolean> => {
+  const row = await db.q.selectFrom('inbox').select('decisions').where('id', '=', id).executeTakeFirst();
+  return row !== undefined && (JSON.parse(row.decisions) as Decision[]).some((decision) => decision.step === step);
 };
 
 /** Takes back a notice that no turn has taken up; one that was taken up stays. */

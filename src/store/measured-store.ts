@@ -23,6 +23,7 @@ export const measuredStore = (store: Store, metrics: Metrics): Store => {
     write: (work, options) => timed('write', () => store.write(work, options)),
     listen: (channel, listener, when) => store.listen(channel, listener, when),
     tidy: () => store.tidy(),
+    emptyLog: (patienceMs) => store.emptyLog(patienceMs),
     close: () => store.close(),
   };
 };

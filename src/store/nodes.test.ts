@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { allStatus, leaseAccount } from './accounts.ts';
+import { allStatus, leaseAccount, saveStatus } from './accounts.ts';
 import { claimLane, enqueueLane, readyLanes } from './lanes.ts';
-import { buryGateways, forgetNode, registerNode, touchNode } from './nodes.ts';
+import { buryGateways, forgetNode, lastSignOf, registerNode, touchNode } from './nodes.ts';
 import type { Store } from './store.ts';
 
 const hold = (store: Store, owner: string, lane: string): Promise<unknown> =>
@@ -43,5 +44,29 @@ eachStore((_engine, open) => {
     assert.equal(await store.write((tx) => leaseAccount(tx, { account: 'telegram', owner: 'new', leaseMs: 60_000 })), true);
     assert.equal(await store.write((tx) => leaseAccount(tx, { account: 'slack', owner: 'new', leaseMs: 60_000 })), false);
     assert.deepEqual((await store.read(allStatus)).map((status) => [status.account, status.state]), [['slack', 'connecting'], ['telegram', 'stopped']]);
+  });
+
+  test('the last sign of a gateway is what it wrote for itself or for an account that it holds', async () => {
+    const { store, pass } = await open();
+    const host = hostname();
+    const sign = () => store.read((db) => lastSignOf(db, { host, pid: 1 }));
+    await store.write(async (tx) => {
+      await registerNode(tx, { id: 'one', kind: 'gateway', pid: 1 });
+      await registerNode(tx, { id: 'other', kind: 'gateway', pid: 2 });
+      await leaseAccount(tx, { account: 'telegram', owner: 'one', leaseMs: 60_000 });
+      await leaseAccount(tx, { account: 'slack', owner: 'other', leaseMs: 60_000 });
+    });
+    await store.write((tx) => tx.q.updateTable('nodes').set((eb) => ({ seen_at: eb('seen_at', '-', 500_000) })).execute());
+    await store.write((tx) => tx.q.updateTable('accounts').set((eb) => ({ updated_at: eb('updated_at', '-', 200_000) })).where('account', '=', 'telegram').execute());
+    const quiet = await sign();
+    assert.deepEqual(quiet?.accounts, ['telegram']);
+    assert.ok(quiet.agoMs >= 200_000 && quiet.agoMs < 300_000, `${quiet.agoMs}`);
+    await pass(2);
+    const [status] = (await store.read(allStatus)).filter(({ account }) => account === 'telegram');
+    assert.ok(status !== undefined);
+    await store.write((tx) => saveStatus(tx, status));
+    assert.ok(((await sign())?.agoMs ?? Infinity) < 100_000);
+    assert.equal(await store.read((db) => lastSignOf(db, { host, pid: 3 })), undefined);
+    assert.equal(await store.read((db) => lastSignOf(db, { host: 'elsewhere', pid: 1 })), undefined);
   });
 });

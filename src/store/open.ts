@@ -1,25 +1,29 @@
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
+import { dirname, join } from 'node:path';
 import type { Channel, Store } from './store.ts';
 import { backUpBeforeUpgrade } from './back-up-before-upgrade.ts';
 import { SqliteStore } from './sqlite.ts';
+import type { UpgradeOptions } from './upgrade-copy.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends UpgradeOptions {
   /** `postgres://…`; without it the embedded store at `path` is used. */
   readonly databaseUrl?: string | undefined;
+  /** A copy that is made before an upgrade goes into `backups` beside it, on either engine. */
   readonly path: string;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly checkIntegrity: boolean;
+  /** How long gateways of an earlier version on the same server may take to end before an upgrade is refused; not at all unless said. */
+  readonly olderMs?: number;
+  /** The caller has the lock of the home: no other gateway works on the file. */
+  readonly holdsHome?: boolean;
   readonly onNotify?: (channel: Channel, payload: string) => void;
 }
 
-/** Opens the store, bringing its schema up to date; a file is copied before that. The PostgreSQL driver is loaded only when it is used. */
+/** Opens the store, bringing its schema up to date; what an earlier version has left is copied before that. The PostgreSQL driver is loaded only when it is used. */
 export const openStore = async (options: OpenOptions): Promise<Store> => {
-  if (options.databaseUrl !== undefined) {
+  const { databaseUrl, path } = options;
+  if (databaseUrl !== undefined) {
     const { PostgresStore } = await import('./postgres.ts');
-    return PostgresStore.open({ url: options.databaseUrl, log: options.log });
+    return PostgresStore.open({ ...options, url: databaseUrl, backups: join(dirname(path), 'backups') });
   }
-  await backUpBeforeUpgrade(options);
+  await backUpBeforeUpgrade(path, options);
   return new SqliteStore(options);
 };

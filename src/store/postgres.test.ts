@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
+import { systemClock } from '../lib/clock.ts';
 import { capturingLogger, silentLogger } from '../lib/logger.ts';
 import { noPostgresReason } from '../../test/support/postgres.ts';
 import { emptyPostgres } from '../../test/support/stores.ts';
@@ -12,7 +13,7 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
   const opened: PostgresStore[] = [];
 
   const open = async (log = silentLogger): Promise<PostgresStore> => {
-    const store = await PostgresStore.open({ url, log, poolSize: 4 });
+    const store = await PostgresStore.open({ url, log, poolSize: 4, clock: systemClock, backups: '' });
     opened.push(store);
     return store;
   };
@@ -128,7 +129,7 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
   test('a server that cannot be reached, and a database that does not exist, are unavailable', async () => {
     await open();
     for (const wrong of ['postgres://nobody@127.0.0.1:1/none', url.replace(/test_\w+/, 'test_missing')]) {
-      await assert.rejects(PostgresStore.open({ url: wrong, log: silentLogger }), { name: 'StoreError', code: 'unavailable' });
+      await assert.rejects(PostgresStore.open({ url: wrong, log: silentLogger, clock: systemClock, backups: '' }), { name: 'StoreError', code: 'unavailable' });
     }
   });
 

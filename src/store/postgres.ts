@@ -6,7 +6,8 @@ import pg from 'pg';
 import { StoreError } from '../core/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { InFlight } from './in-flight.ts';
-import { newerSchema, pendingMigrations, schemaVersion } from './migrations.ts';
+import { migratePostgres } from './migrate-postgres.ts';
+import type { PostgresUpgradeOptions } from './migrate-postgres.ts';
 import { checkedPool, postgresError } from './postgres-pool.ts';
 import type { Tables } from './schema.ts';
 import type { Channel, Reading, Store, Tidied, Writing } from './store.ts';
@@ -14,8 +15,6 @@ import type { Channel, Reading, Store, Tidied, Writing } from './store.ts';
 /** The time at which the statement began: unlike `clock_timestamp()` it can be compared with an index. */
 const now = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 const channelName = 'hermes';
-/** Any constant: it keeps two processes from migrating at once. */
-const migrationLock = 718_245_901;
 const maxTries = 5;
 const resubscribeMs = 1000;
 /** PostgreSQL refuses longer ones, and with it the transaction. */
@@ -44,14 +43,15 @@ export class PostgresStore implements Store {
   readonly #closing = new AbortController();
   #listener: pg.Client | undefined;
 
-  static async open(options: PostgresOptions): Promise<PostgresStore> {
+  static async open(options: PostgresOptions & PostgresUpgradeOptions): Promise<PostgresStore> {
     const store = new PostgresStore(options);
     try {
-      await store.#migrate();
+      await migratePostgres(store.#db, now, options);
       await store.#subscribe();
       return store;
     } catch (error) {
       await store.close();
+      if (options.signal?.aborted === true) throw error;
       throw postgresError(error);
     }
   }
@@ -63,7 +63,7 @@ export class PostgresStore implements Store {
 
   private constructor(options: PostgresOptions) {
     const types: pg.CustomTypesConfig = { getTypeParser: (oid: number, format?: unknown) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) };
-    const pool = new pg.Pool({ connectionString: options.url, max: options.poolSize ?? 12, connectionTimeoutMillis: 10_000, types });
+    const pool = new pg.Pool({ connectionString: options.url, max: options.poolSize ?? 12, connectionTimeoutMillis: 10_000, keepAlive: true, types });
     this.#url = options.url;
     this.#log = options.log;
     pool.on('error', (error) => this.#log.warn({ err: postgresError(error) }, 'store.connection_lost'));
@@ -89,6 +89,11 @@ export class PostgresStore implements Store {
   /** Its autovacuum does that. */
   tidy(): Promise<Tidied> {
     return Promise.resolve({ freedBytes: 0 });
+  }
+
+  /** Its log belongs to the server. */
+  emptyLog(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   async close(): Promise<void> {
@@ -160,25 +165,6 @@ export class PostgresStore implements Store {
         if (!signal.aborted) this.#log.warn({ err: postgresError(error) }, 'store.notifications_lost');
       }
     }
-  }
-
-  async #migrate(): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
-      await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(trx);
-      await sql`create table if not exists meta (key text primary key, value text not null)`.execute(trx);
-      const row = await trx.selectFrom('meta').select('value').where('key', '=', 'schema_version').executeTakeFirst();
-      const version = Number(row?.value ?? 0);
-      if (version > schemaVersion) throw newerSchema('The database', version);
-      if (version > 0 && version < schemaVersion) this.#log.info({ from: version, to: schemaVersion }, 'store.upgrading');
-      for (const step of pendingMigrations(version, 'postgres')) {
-        for (const statement of step.statements) await sql.raw(statement).execute(trx);
-        await trx
-          .insertInto('meta')
-          .values({ key: 'schema_version', value: String(step.version) })
-          .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: String(step.version) }))
-          .execute();
-      }
-    });
   }
 }
 

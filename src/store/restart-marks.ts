@@ -1,5 +1,5 @@
 import type { Target } from '../core/message.ts';
-import type { Writing } from './store.ts';
+import type { Reading, Writing } from './store.ts';
 
 /** A chat that wants to know when the gateway is back. */
 export interface RestartMark {
@@ -14,6 +14,9 @@ export const markRestart = async (tx: Writing, mark: RestartMark): Promise<void>
     .onConflict((conflict) => conflict.column('inbox_id').doNothing())
     .execute();
 };
+
+/** Whether it is still to be told. */
+export const isRestartMarked = async (db: Reading, inboxId: number): Promise<boolean> => (await db.q.selectFrom('restart_marks').select('inbox_id').where('inbox_id', '=', inboxId).executeTakeFirst()) !== undefined;
 
 /** Takes them all: whoever is told in this transaction is told once. */
 export const takeRestartMarks = async (tx: Writing): Promise<RestartMark[]> => {

@@ -27,6 +27,8 @@ const connect = (path: string, readOnly: boolean): DatabaseSync => {
       switchToWal(db);
       // A commit must survive a power cut: an acknowledged message exists nowhere else.
       db.exec('pragma synchronous = full');
+      // Otherwise what is deleted or replaced stays readable in the file until something else is written there, and erasing a person would leave it.
+      db.exec('pragma secure_delete = on');
       db.exec('pragma wal_autocheckpoint = 2000');
       db.exec('pragma journal_size_limit = 67108864');
     }
@@ -46,14 +48,14 @@ const readVersion = (db: DatabaseSync): number => {
   return row === undefined ? 0 : Number(row['value']);
 };
 
-const migrate = (db: DatabaseSync, path: string): void => {
-  if (readVersion(db) === schemaVersion) return;
+const migrate = (db: DatabaseSync, path: string, through = schemaVersion): void => {
+  if (readVersion(db) === through) return;
   db.exec('begin immediate');
   try {
     const version = readVersion(db);
     if (version > schemaVersion) throw newerSchema(path, version);
     db.exec('create table if not exists meta (key text primary key, value text not null)');
-    for (const step of pendingMigrations(version, 'sqlite')) {
+    for (const step of pendingMigrations(version, 'sqlite', through)) {
       for (const statement of step.statements) db.exec(statement);
       db.prepare("insert into meta (key, value) values ('schema_version', ?) on conflict (key) do update set value = excluded.value").run(String(step.version));
     }
@@ -126,6 +128,17 @@ export const tidyFile = (db: DatabaseSync, path: string): { readonly freedBytes:
   return { freedBytes: before - size() };
 };
 
+/** Takes everything over into the database and cuts the log off. False while somebody else reads or writes. */
+export const emptyLogFile = (db: DatabaseSync): boolean => {
+  try {
+    return Number(db.prepare('pragma wal_checkpoint(truncate)').get()?.['busy']) === 0;
+  } catch (error) {
+    const failure = sqliteError(error);
+    if (failure.code === 'busy') return false;
+    throw failure;
+  }
+};
+
 /** A connection for writing, to a file that only its owner may read and whose schema is up to date. */
 export const openForWriting = (path: string, checkIntegrity: boolean): DatabaseSync => {
   prepareFile(path);
@@ -141,6 +154,23 @@ export const openForWriting = (path: string, checkIntegrity: boolean): DatabaseS
     const failure = sqliteError(error);
     if (failure.code === 'corrupt') throw damaged(path, 'not a readable SQLite database', error);
     throw failure.code === 'unwritable' ? unwritable(path, error) : failure;
+  }
+};
+
+/**
+ * A new file with the tables of this or an earlier version, for filling it once: whoever is interrupted throws it away. It stands for itself, without
+ * a log beside it that would need the same room again.
+ */
+export const createForFilling = (path: string, version: number): DatabaseSync => {
+  createFile(path);
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  try {
+    db.exec('pragma journal_mode = delete; pragma synchronous = off; pragma cache_size = -8192');
+    migrate(db, path, version);
+    return db;
+  } catch (error) {
+    db.close();
+    throw sqliteError(error);
   }
 };
 

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import { InFlight } from './in-flight.ts';
 import type { Tables } from './schema.ts';
 import { SqliteConnection, sqliteDialect, sqliteError } from './sqlite-dialect.ts';
-import { openForReading, openForWriting, tidyFile } from './sqlite-file.ts';
+import { emptyLogFile, openForReading, openForWriting, tidyFile } from './sqlite-file.ts';
 import type { Channel, ListenWhen, Reading, Store, Tidied, WriteOptions, Writing } from './store.ts';
 
 interface Job {
@@ -123,6 +123,16 @@ export class SqliteStore implements Store {
       return tidyFile(this.#writer, this.#path);
     } catch (error) {
       throw sqliteError(error);
+    }
+  }
+
+  async emptyLog(patienceMs: number): Promise<boolean> {
+    for (const untilMs = performance.now() + patienceMs; ; ) {
+      await this.#draining;
+      if (this.#closed) return false;
+      if (!this.#writer.isTransaction && emptyLogFile(this.#writer)) return true;
+      if (performance.now() >= untilMs) return false;
+      await sleep(pauseMs);
     }
   }
 

@@ -68,6 +68,8 @@ export interface Store {
   listen(channel: Channel, listener: (payload: string) => void, when?: ListenWhen): Disposable;
   /** Keeps a database fast that is used for years: briefly, between two writes. Nothing where the engine does so by itself. */
   tidy(): Promise<Tidied>;
+  /** Leaves nothing of what was deleted in files beside the database. False: somebody read for all of `patienceMs`, so it is not done yet. */
+  emptyLog(patienceMs: number): Promise<boolean>;
   /** Lets what is under way end; refuses what comes later. */
   close(): Promise<void>;
 }

@@ -1,11 +1,13 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { SQLInputValue } from 'node:sqlite';
 import pg from 'pg';
 import { StoreError } from '../core/errors.ts';
-import { schemaVersion } from './migrations.ts';
+import type { CopyOptions } from './copy-database.ts';
+import { newerSchema, schemaVersion } from './migrations.ts';
 import { postgresError } from './postgres-pool.ts';
 import { sqliteError } from './sqlite-dialect.ts';
-import { openForWriting } from './sqlite-file.ts';
+import { createForFilling } from './sqlite-file.ts';
 import { storable } from './storable.ts';
 
 /** What each engine has in a form of its own and makes anew: the index of words, who is running, how far things are indexed. */
@@ -26,12 +28,33 @@ const tablesIn = async (client: pg.Client): Promise<readonly string[]> => {
   return rows.map(({ name }) => name).filter((name) => !left.has(name));
 };
 
-const checkVersion = async (client: pg.Client): Promise<void> => {
+/** 0 for a database without tables of ours. */
+const versionIn = async (client: pg.Client): Promise<number> => {
+  const { rows: known } = await client.query<{ name: string | null }>("select to_regclass('meta')::text as name");
+  if (known[0]?.name == null) return 0;
   const { rows } = await client.query<{ value: string }>("select value from meta where key = 'schema_version'");
-  if (Number(rows[0]?.value) !== schemaVersion) throw new StoreError('failed', `the database has schema ${rows[0]?.value ?? 'none'}, and this version of hermes has ${schemaVersion}; start the gateway once`);
+  return Number(rows[0]?.value ?? 0);
 };
 
-const copyTable = async (client: pg.Client, db: DatabaseSync, table: string): Promise<void> => {
+/** Of each table, so that nothing goes missing on the way. */
+const countRows = async (client: pg.Client, tables: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const table of tables) {
+    const { rows } = await client.query<{ count: number }>(`select count(*) as count from ${quoted(table)}`);
+    counts.set(table, rows[0]?.count ?? 0);
+  }
+  return counts;
+};
+
+interface TableCopy {
+  readonly client: pg.Client;
+  readonly db: DatabaseSync;
+  /** After each page, with the number of its rows. */
+  onPage(rows: number): void;
+}
+
+const copyTable = async ({ client, db, onPage }: TableCopy, table: string, expected: number): Promise<void> => {
+  let copied = 0;
   await client.query(`declare copied no scroll cursor for select * from ${quoted(table)}`);
   for (;;) {
     const { rows } = await client.query<Record<string, unknown>>(`fetch ${pageSize} from copied`);
@@ -40,28 +63,69 @@ const copyTable = async (client: pg.Client, db: DatabaseSync, table: string): Pr
     const columns = Object.keys(first);
     const insert = db.prepare(`insert into ${quoted(table)} (${columns.map(quoted).join(', ')}) values (${columns.map(() => '?').join(', ')})`);
     for (const row of rows) insert.run(...columns.map((column) => storable(row[column]) as SQLInputValue));
+    copied += rows.length;
+    onPage(rows.length);
   }
   await client.query('close copied');
+  if (copied !== expected) throw new StoreError('failed', `of ${expected} rows of ${table}, ${copied} were copied`);
 };
 
-/** Writes what a PostgreSQL database holds at one moment into a new file of the embedded store, beside gateways at work. Answers the version of its schema. */
-export const copyFromPostgres = async (url: string, path: string): Promise<number> => {
-  const db = openForWriting(path, false);
+const copyTables = async (client: pg.Client, db: DatabaseSync, options: CopyOptions): Promise<void> => {
+  const ours = new Set(db.prepare("select name from sqlite_master where type = 'table'").all().map(({ name }) => String(name)));
+  const tables = (await tablesIn(client)).filter((table) => ours.has(table));
+  const counts = await countRows(client, tables);
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  let done = 0;
+  const onPage = (rows: number): void => {
+    options.signal?.throwIfAborted();
+    done += rows;
+    options.onProgress?.(done, total);
+  };
+  db.exec('begin');
+  for (const [table, count] of counts) await copyTable({ client, db, onPage }, table, count);
+  db.exec('commit');
+};
+
+/** What was written without waiting for the disk has to be there before anybody relies on it. */
+const settleFile = (path: string): void => {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+};
+
+const failureOf = (error: unknown, client: pg.Client | undefined): StoreError => {
+  if (error instanceof StoreError) return error;
+  return client === undefined || error instanceof pg.DatabaseError ? postgresError(error) : sqliteError(error);
+};
+
+/**
+ * Writes what a PostgreSQL database of this or an earlier version holds at one moment into a new file of the embedded store, beside gateways at work.
+ * Answers the version of its schema.
+ */
+export const copyFromPostgres = async (url: string, path: string, options: CopyOptions = {}): Promise<number> => {
   let client: pg.Client | undefined;
+  let db: DatabaseSync | undefined;
   try {
     client = await connect(url);
     await client.query('begin isolation level repeatable read read only');
-    await checkVersion(client);
-    db.exec('begin');
-    for (const table of await tablesIn(client)) await copyTable(client, db, table);
-    db.exec('commit');
-    // One file that stands for itself.
-    db.exec('pragma journal_mode = delete');
-    return schemaVersion;
-  } catch (error) {
-    throw client === undefined || error instanceof pg.DatabaseError ? postgresError(error) : sqliteError(error);
-  } finally {
+    await client.query("select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'transaction_timeout')");
+    const version = await versionIn(client);
+    if (version === 0) throw new StoreError('failed', 'the database has no tables of hermes yet; start the gateway once');
+    if (version > schemaVersion) throw newerSchema('The database', version);
+    db = createForFilling(path, version);
+    await copyTables(client, db, options);
     db.close();
+    db = undefined;
+    settleFile(path);
+    return version;
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error;
+    throw failureOf(error, client);
+  } finally {
+    db?.close();
     await client?.end();
   }
 };
@@ -103,7 +167,8 @@ export const loadIntoPostgres = async (path: string, url: string): Promise<void>
   try {
     client = await connect(url);
     await client.query('begin');
-    await checkVersion(client);
+    const version = await versionIn(client);
+    if (version !== schemaVersion) throw new StoreError('failed', `the database has schema ${version === 0 ? 'none' : version}, and this version of hermes has ${schemaVersion}; start the gateway once`);
     await requireEmpty(client);
     for (const table of await tablesIn(client)) await loadTable(client, db, table);
     await advanceIdentities(client);

@@ -97,6 +97,9 @@ const selectUnfinished = prepared((db, of: { lane: string }) =>
     .orderBy('id'),
 );
 
+/** Also when nothing is known of it any more. */
+export const isTurnOver = async (db: Reading, id: number): Promise<boolean> => (await db.q.selectFrom('turns').select('id').where('id', '=', id).where('state', '=', 'running').executeTakeFirst()) === undefined;
+
 /** Where a conversation was answered last. */
 export const lastTarget = async (db: Reading, lane: string): Promise<Target | undefined> => {
   const row = await db.q.selectFrom('turns').select('target').where('state', '=', 'done').where('lane', '=', lane).orderBy('id', 'desc').limit(1).executeTakeFirst();
@@ -179,7 +182,7 @@ export interface FailedTurn {
 
 /** So far back is looked for failures: a report must not read every turn there ever was. */
 const mostLookedAt = 500;
-const failures: readonly ExitReason[] = ['deadline', 'model_error', 'internal_error', 'set_aside'];
+const failures: readonly ExitReason[] = ['deadline', 'model_error', 'internal_error', 'set_aside', 'cut_off'];
 
 /** The turns that went wrong lately, newest first. */
 export const failedTurns = async (db: Reading, limit: number): Promise<FailedTurn[]> => {

@@ -5,8 +5,8 @@ import { newCommandGuard } from './command-guard.ts';
 import type { GuardVerdict, GuardedCommand } from './command-guard.ts';
 import type { ApprovalRequest } from './contract.ts';
 
-const judge = async (command: string, more: Partial<GuardedCommand> & { readonly deny?: string[] } = {}): Promise<{ readonly verdict: GuardVerdict; readonly asked: readonly ApprovalRequest[] }> => {
-  const { deny = [], ...facts } = more;
+const judge = async (command: string, more: Partial<GuardedCommand> & { readonly deny?: string[]; readonly owner?: string } = {}): Promise<{ readonly verdict: GuardVerdict; readonly asked: readonly ApprovalRequest[] }> => {
+  const { deny = [], owner, ...facts } = more;
   const asked: ApprovalRequest[] = [];
   const guard = newCommandGuard({
     approve: async (request) => {
@@ -15,6 +15,7 @@ const judge = async (command: string, more: Partial<GuardedCommand> & { readonly
     },
     settings: () => approvalSettings({ deny }),
     facts: { home: '/home/ada', parentPid: 9, gateway: { home: '/home/ada/.hermes', pid: 9, commandLine: 'node hermes' } },
+    isOwner: ({ userId }) => userId === owner,
   });
   return { verdict: await guard({ command, cwd: '/w', dialect: 'bash', background: false, isolated: false, ...facts }, fakeContext(), new AbortController().signal), asked };
 };
@@ -42,6 +43,14 @@ test('the floor and the list of the owner come before every approval, in a sandb
     assert.ok(!denied.verdict.allowed && denied.verdict.reason.includes('approvals.deny: "curl *"'));
     assert.deepEqual([...floor.asked, ...denied.asked], []);
   }
+});
+
+test('the gateway ends or starts anew for its owner only, who is asked', async () => {
+  const { sender } = fakeContext().place;
+  const refused = await judge('hermes gateway restart', { owner: 'somebody else' });
+  assert.ok(!refused.verdict.allowed && /Only the owner of the gateway/.test(refused.verdict.reason));
+  assert.deepEqual(refused.asked, []);
+  assert.deepEqual((await judge('cd x && hermes gateway stop', { owner: sender?.id ?? '' })).asked.map((request) => request.pattern), ['gateway restart']);
 });
 
 test('in a sandbox that reaches nothing, harm is nobody else’s', async () => {

@@ -1,7 +1,8 @@
-import { isCredential, isGatewayFile, isStartupFile, isSystemPath, isVital } from './path-classes.ts';
+import { isCredential, isGatewayFile, isGatewayHome, isGatewayPrivate, isGatewaySecret, isStartupFile, isSystemPath, isVital } from './path-classes.ts';
 import { hasOption, hasWord, operands, pathOf, pathsIn } from './rule.ts';
 import type { CommandFacts, Rule } from './rule.ts';
 import type { ShellCall } from './shell/call.ts';
+import { opensWhatItWalks, walkedFolders } from './walked-folders.ts';
 import { writtenPaths } from './written-paths.ts';
 
 const writes = (is: (path: string, facts: CommandFacts) => boolean) => (call: ShellCall, facts: CommandFacts): boolean => writtenPaths(call, facts).some((path) => is(path, facts));
@@ -41,8 +42,10 @@ export const fileRules: readonly Rule[] = [
   { pattern: 'write a system file', reason: 'changes files of the operating system', names: ['*'], when: writes((path) => isSystemPath(path)) },
   { pattern: 'write a startup file', reason: 'changes a file that something runs by itself later', names: ['*'], when: writes((path) => isStartupFile(path)) },
   { pattern: 'write credentials', reason: 'changes a file that holds credentials', names: ['*'], when: writes((path) => isCredential(path)) },
-  { pattern: 'write gateway files', reason: "changes the gateway's own files", names: ['*'], when: writes((path, { gateway }) => isGatewayFile(path, gateway.home)) },
-  { pattern: 'read credentials', reason: 'reads credentials', names: ['*'], when: reads((path, { gateway }) => isCredential(path) || (isGatewayFile(path, gateway.home) && path !== gateway.home)) },
+  { pattern: 'write gateway files', reason: "changes the gateway's own files", names: ['*'], when: writes((path, { gateway }) => isGatewayFile(path, gateway)) },
+  { pattern: 'read credentials', reason: 'reads credentials', names: ['*'], when: reads((path, { gateway }) => isCredential(path) || isGatewaySecret(path, gateway)) },
+  { pattern: 'read credentials', reason: "reads all of the gateway's files, credentials among them", names: ['*'], when: (call, facts) => opensWhatItWalks(call) && walkedFolders(call, facts).some((path) => isGatewayHome(path, facts.gateway)) },
+  { pattern: 'read gateway files', reason: "reads the gateway's own files", names: ['*'], when: reads((path, { gateway }) => isGatewayPrivate(path, gateway)) },
   { pattern: 'read credentials', reason: 'shows credentials', names: ['gpg'], when: (call) => hasOption(call, '', 'export-secret-keys', 'export-secret-subkeys', 'export-ownertrust') },
   { pattern: 'read credentials', reason: 'shows credentials', names: ['security'], when: (call) => hasWord(call, 'find-generic-password', 'find-internet-password', 'dump-keychain', 'export') },
   { pattern: 'read credentials', reason: 'shows credentials', names: ['pass', 'op', 'bw', 'secret-tool', 'kwallet-query', 'lpass', 'keyring', 'vault'], when: (call) => hasWord(call, 'show', 'read', 'get', 'list', 'lookup', 'kv', 'export', 'item') || call.name === 'kwallet-query' },

@@ -16,13 +16,24 @@ const mentionsUs = (call: ShellCall): boolean => [call.command, ...call.args].so
 
 const stopsService = (call: ShellCall): boolean => serviceTools.includes(call.name) && mentionsUs(call) && call.args.some((field) => stopping.test(field.text) || field.text.startsWith('kill-'));
 
-/** `hermes gateway stop`, however the program is started. */
-const stopsByCommand = (call: ShellCall): boolean => {
+/** What follows `hermes gateway`, however the program is started. */
+const gatewayWords = (call: ShellCall): readonly string[] => {
   const words = [call.command, ...call.args].map((field) => field.text.toLowerCase());
   const own = words.findIndex((word) => /(?:^|\/)hermes(?:-gateway|\.js)?(?:@.*)?$/.test(word) || /hermes[^/]*\/src\/cli\/main\.ts$/.test(word));
-  if (own === -1) return false;
-  const [first = '', second = ''] = words.slice(own + 1).filter((word) => !word.startsWith('-'));
-  return first === 'gateway' && /^(?:stop|restart|kill|uninstall|replace)$/.test(second);
+  const said = own === -1 ? [] : words.slice(own + 1);
+  const at = said.findIndex((word) => !word.startsWith('-'));
+  return said[at] === 'gateway' ? said.slice(at + 1) : [];
+};
+
+const verbOf = (words: readonly string[]): string => words.find((word) => !word.startsWith('-')) ?? '';
+
+/** `hermes gateway restart` and `stop`: inside a turn they wait for its end, so nothing is torn down under it. */
+export const endsInOrder = (call: ShellCall): boolean => /^(?:stop|restart)$/.test(verbOf(gatewayWords(call)));
+
+/** Ways of the program itself to pull the gateway away from under the turn. */
+const stopsByCommand = (call: ShellCall): boolean => {
+  const words = gatewayWords(call);
+  return /^(?:kill|uninstall|replace)$/.test(verbOf(words)) || words.includes('--replace');
 };
 
 /**
@@ -49,6 +60,6 @@ const endsById = (call: ShellCall, facts: CommandFacts, calls: readonly ShellCal
   return calls.some((other) => looksUp.includes(other.name) && (mentionsUs(other) || other.args.some((field) => field.text.includes(home) || field.text === 'node')));
 };
 
-/** Whether a command would stop or restart the gateway that runs it. No setting allows that: whoever runs the gateway does it from outside. */
+/** Whether a command would stop or restart the gateway under the turn that runs it. No setting allows that: whoever runs the gateway does it from outside. */
 export const stopsGateway = (calls: readonly ShellCall[], facts: CommandFacts): boolean =>
   calls.some((call) => stopsService(call) || stopsByCommand(call) || endsByName(call, facts) || endsById(call, facts, calls));

@@ -40,7 +40,7 @@ const refused: readonly string[] = [
   'rm -rf /{},..}', 'cd /; rm -rf $(pwd)', 'cd /; rm -rf ~+', 'rm -rf ${HOME%/}', '((rm -rf /) )', 'echo $((ls); rm -rf /)', 'a[$(rm -rf /)]=1', '${ rm -rf /; }', '{fd}>/dev/sda ls', 'exec 3>/dev/sda', 'cat <<E1 <<E2\na\nE1\nb\nE2\nrm -rf /', 'rm -rf ${HOME:?}',
   'mkfs.ext4 /dev/sda1', 'mkfs -t ext4 /dev/sdb', 'mke2fs /dev/vda', 'mkswap /dev/sda2', 'diskutil eraseDisk JHFS+ x disk2', 'wipefs -a /dev/sda', 'sgdisk --zap-all /dev/sda', 'blkdiscard /dev/nvme0n1', 'shred -n 3 /dev/sda', 'dd if=/dev/zero of=/dev/sda', 'dd of=/dev/nvme0n1 if=x', 'cat x > /dev/sda', 'echo 1 >/dev/mem', 'tee /dev/sda < x', 'cp image /dev/disk2', 'echo b > /proc/sysrq-trigger', 'cryptsetup luksFormat /dev/sda2',
   ':(){ :|:& };:', 'bomb() { bomb | bomb & }; bomb', 'f() { f & f & }; f', 'kill -9 -1', 'kill -1', 'kill -KILL -1', 'kill -s TERM -1', 'kill -- -1', 'sudo kill -9 -1', 'shutdown -h now', 'reboot', 'sudo reboot', 'halt -f', 'poweroff', 'init 0', 'telinit 6', 'systemctl reboot', 'systemctl poweroff', 'systemctl -H host poweroff', 'echo secret | sudo -S ls', 'sudo -kS true <<< pw',
-  'hermes gateway stop', 'hermes gateway restart', 'node bin/hermes.js gateway restart', 'npx hermes-gateway gateway stop', 'systemctl --user restart hermes', 'sudo systemctl stop hermes-gateway.service', 'service hermes stop', 'docker restart hermes', 'kill 4242', 'kill -9 4242', 'kill $PPID', 'kill -9 -4242', 'pkill -f hermes', 'pkill node', 'killall node', 'kill $(pgrep -f hermes)', 'kill $(cat ~/.hermes/gateway.pid)', 'pgrep hermes | xargs kill', "pkill -f 'gateway run'", "pkill -f '[h]erme.'", "pkill -f 'gate.*run'", "pkill -f '([a-z/. ]*)*!'", "pkill -f 'vite|herm'",
+  'hermes gateway uninstall', 'hermes gateway run --replace', 'hermes gateway --replace', 'node bin/hermes.js gateway run --replace', 'systemctl --user restart hermes', 'sudo systemctl stop hermes-gateway.service', 'service hermes stop', 'docker restart hermes', 'kill 4242', 'kill -9 4242', 'kill $PPID', 'kill -9 -4242', 'pkill -f hermes', 'pkill node', 'killall node', 'kill $(pgrep -f hermes)', 'kill $(cat ~/.hermes/gateway.pid)', 'pgrep hermes | xargs kill', "pkill -f 'gateway run'", "pkill -f '[h]erme.'", "pkill -f 'gate.*run'", "pkill -f '([a-z/. ]*)*!'", "pkill -f 'vite|herm'",
 ];
 
 const asked: Readonly<Record<string, string>> = {
@@ -116,6 +116,10 @@ const asked: Readonly<Record<string, string>> = {
   'hermes config set approvals.mode off': 'gateway',
   'hermes pairing approve telegram ABC': 'gateway',
   'nohup hermes gateway run &': 'gateway',
+  'hermes gateway stop': 'gateway restart',
+  'hermes gateway restart --all': 'gateway restart',
+  'node bin/hermes.js gateway restart': 'gateway restart',
+  'npx hermes-gateway gateway stop': 'gateway restart',
   'git reset --hard HEAD~1': 'git reset --hard',
   'git reset --har': 'git reset --hard',
   'git clean -fdx': 'git clean',
@@ -227,6 +231,26 @@ test('a home anywhere is a home, and so is what holds it', () => {
   const elsewhere = { ...facts, home: '/data/people/ada' };
   for (const command of ['rm -rf ~', 'rm -rf /data/people/ada/*', 'rm -rf /data/people', 'rm -rf /data']) assert.equal(shown(judgeCommand(command, elsewhere)), 'refused', command);
   for (const command of ['rm -rf /data/people/ada/x', 'rm -rf /data/people/bob']) assert.equal(shown(judgeCommand(command, elsewhere)), 'rm -r', command);
+});
+
+test("what is in the gateway's home is the gateway's, but for what the agent works with", () => {
+  const home = '~/.hermes';
+  const written = ['backups/hermes-1.tar.gz', 'logs/audit.log', 'logs/gateway.log', 'gateway.pid', 'gateway.lock', 'gateway-starts.json', '.gateway-restart.json', 'config.yaml.1.bak', 'secrets/x', 'mcp-tokens/x', 'SOUL.md', 'unheard-of', 'BACKUPS/x', 'profiles/bob/logs/x', 'profiles/bob/SOUL.md', 'back*/x'];
+  for (const name of written) {
+    for (const command of [`rm -f ${home}/${name}`, `echo x > ${home}/${name}`, `truncate -s 0 ${home}/${name}`, `cp notes.md ${home}/${name}`]) assert.match(shown(judgeCommand(command, facts)), /write gateway files/, command);
+  }
+  const secret = ['backups/hermes-1.tar.gz', 'backups', 'Backups/x', 'config.yaml', 'config.yaml.1.bak', 'secrets/x', 'mcp-tokens/x', 'gateway.db', 'gateway-config.json', '*', 'back*/*', '$(echo backups)/x', 'profiles/bob/secrets/x'];
+  for (const name of secret) for (const command of [`cp -r ${home}/${name} /tmp/x`, `cat ${home}/${name}`]) assert.match(shown(judgeCommand(command, facts)), /read credentials/, command);
+  for (const command of [`tar czf /tmp/x.tgz ${home}`, `cp -a ${home} /tmp/x`, `cd ${home} && rg key`, `find ${home} -type f -exec cp {} /tmp/x \\;`, `grep -r key ${home}/profiles/bob`]) assert.match(shown(judgeCommand(command, facts)), /read credentials/, command);
+  for (const name of ['logs/audit.log', 'gateway.pid', 'processes/p.log', 'history']) assert.equal(shown(judgeCommand(`cat ${home}/${name}`, facts)), 'read gateway files', name);
+  for (const name of ['workspace/x', 'media/x', 'cache/x', 'skills/a/SKILL.md', 'memories/MEMORY.md', 'profiles/bob/workspace/x']) for (const command of [`cat ${home}/${name}`, `rm ${home}/${name}`, `echo x > ${home}/${name}`]) assert.equal(shown(judgeCommand(command, facts)), 'harmless', command);
+  for (const command of [`cat ${home}/SOUL.md`, `ls ${home}`, `ls -R ${home}/backups`, `find ${home} -name x`, `test -f ${home}/config.yaml`]) assert.equal(shown(judgeCommand(command, facts)), 'harmless', command);
+});
+
+test("other names of the home, and an agent's home elsewhere, are the gateway's too; what was opened is not", () => {
+  const place: CommandFacts = { ...facts, gateway: { ...facts.gateway, homes: ['/data/hermes', '/srv/agents/eve'], open: ['/home/ada', '/data/hermes/projects', '/srv/agents/eve/desk'] } };
+  for (const command of ['rm /data/hermes/backups/x', 'rm /srv/agents/eve/SOUL.md', 'echo x > ~/.hermes/logs/audit.log']) assert.equal(shown(judgeCommand(command, place)), 'write gateway files', command);
+  for (const command of ['rm /data/hermes/projects/x', 'rm /srv/agents/eve/desk/x', 'rm ~/notes.md']) assert.equal(shown(judgeCommand(command, place)), 'harmless', command);
 });
 
 test('there are enough examples', () => {

@@ -18,6 +18,8 @@ export interface Finding {
   readonly pattern: string;
   readonly reason: string;
   readonly widest: Reach;
+  /** Done for the owner of the gateway and for nobody else. */
+  readonly ownerOnly?: true;
 }
 
 export type CommandJudgement =
@@ -35,7 +37,7 @@ const isInContainer = (call: ShellCall): boolean => call.wrappers.some((wrapper)
 
 const floorReason = (command: string, reading: ScriptReading, facts: CommandFacts): string | undefined => {
   if (reading.forkBomb) return 'starts copies of itself until the machine stands still';
-  if (stopsGateway(reading.calls, facts)) return 'stops or restarts the gateway that you run in. Only its owner can do that, from outside';
+  if (stopsGateway(reading.calls, facts)) return 'stops or restarts the gateway that you run in. Its owner can do that from outside; `hermes gateway restart` does it when this turn has ended';
   if (reachesOthers(command, reading.calls, facts)) return 'reaches for what belongs to another agent of this gateway';
   for (const call of reading.calls) {
     if (isInContainer(call)) continue;
@@ -54,7 +56,7 @@ const findingsOf = (command: string, reading: ScriptReading, facts: CommandFacts
   if (hasHiddenCharacters(command)) add({ pattern: 'hidden characters', reason: 'has characters that cannot be seen or look like others', widest: 'once' });
   for (const call of reading.calls) {
     const rules = isInContainer(call) ? [...floorRules, ...dangerRules] : dangerRules;
-    for (const { pattern, reason } of rules.filter((rule) => ruleApplies(rule, call, facts))) add({ pattern, reason, widest: 'always' });
+    for (const { pattern, reason, ownerOnly } of rules.filter((rule) => ruleApplies(rule, call, facts))) add({ pattern, reason, widest: 'always', ...(ownerOnly === true && { ownerOnly }) });
   }
   return [...byPattern.values()];
 };

@@ -30,6 +30,7 @@ test('a command that names a folder of another agent is never run, however it is
 test('the conversations of other agents cannot be had through the command line either', () => {
   each(['hermes sessions export 2026', 'hermes sessions list', 'hermes trace 4', 'node /opt/hermes/bin/hermes.js sessions search x', 'npx hermes-gateway sessions list', 'HERMES_HOME=/x hermes sessions list', 'hermes', 'hermes chat -q hi', 'hermes agent show eve'], bob, 'refused');
   each(['hermes status', 'hermes --version', 'hermes gateway status'], bob, 'harmless');
+  each(['hermes gateway restart'], bob, 'gateway restart');
 });
 
 test("an agent's own folder, the results of its conversation and everything else stay open", () => {
@@ -38,11 +39,12 @@ test("an agent's own folder, the results of its conversation and everything else
 });
 
 test('going through a folder that holds folders of other agents asks first', () => {
-  each(['grep -r key ~/.hermes', 'rg key ~', 'tar czf all.tgz /home/ada', 'find / -name MEMORY.md', 'cp -a ~/.hermes backup', 'rsync -a ~/ /backup/', 'cd ~ && rg key', 'rg key /srv/*'], main, 'search where other agents live');
+  each(['rg key ~', 'tar czf all.tgz /home/ada', 'find / -name MEMORY.md', 'find ~/.hermes -name MEMORY.md', 'rsync -a ~/ /backup/', 'cd ~ && rg key', 'rg key /srv/*'], main, 'search where other agents live');
+  each(['grep -r key ~/.hermes', 'cp -a ~/.hermes backup'], main, 'search where other agents live, read credentials');
 });
 
 test('where there is one agent, nothing of this applies', () => {
   assert.equal(shown('cat ~/.hermes/profiles/eve/SOUL.md', base), 'harmless');
   assert.equal(shown('hermes sessions list', base), 'harmless');
-  assert.equal(shown('grep -r key ~/.hermes', base), 'harmless');
+  assert.equal(shown('find ~/.hermes -name key', base), 'harmless');
 });

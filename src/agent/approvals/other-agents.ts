@@ -1,8 +1,10 @@
 import { posix } from 'node:path';
-import { hasOption, operands, pathOf, pathsIn } from './rule.ts';
+import { endsInOrder } from './gateway-rules.ts';
+import { pathsIn } from './rule.ts';
 import type { CommandFacts, OtherAgents } from './rule.ts';
 import { unknown } from './shell/call.ts';
 import type { Field, ShellCall } from './shell/call.ts';
+import { walkedFolders } from './walked-folders.ts';
 
 const segments = (path: string): readonly string[] => path.toLowerCase().split('/').filter((part) => part !== '');
 
@@ -51,7 +53,7 @@ const asksGateway = (call: ShellCall): boolean => {
   const own = words.findIndex((word) => ownProgram.test(word));
   if (own === -1 || (own > 0 && !['node', 'npx', 'bunx', 'bun', 'deno'].includes(call.name))) return false;
   const [verb = '', next = ''] = words.slice(own + 1);
-  return !harmlessVerbs.includes(verb.toLowerCase()) && !(verb === 'gateway' && next === 'status');
+  return !harmlessVerbs.includes(verb.toLowerCase()) && !(verb === 'gateway' && next === 'status') && !endsInOrder(call);
 };
 
 /** Whether a command reaches for what belongs to another agent of the gateway: its folder, its conversations. */
@@ -62,19 +64,10 @@ export const reachesOthers = (command: string, calls: readonly ShellCall[], fact
   return calls.some((call) => (call.cwd !== undefined && isClosed(call.cwd, others)) || asksGateway(call) || fieldsOf(call).some((field) => pathsIn(field, call, facts).some((path) => isClosed(path, others))));
 };
 
-/** Programs that go through everything below a folder, and the options with which they do. */
-const walkers: Readonly<Record<string, string | undefined>> = { grep: 'rR', egrep: 'rR', fgrep: 'rR', cp: 'rRa', scp: 'r', ls: 'R', rg: undefined, ag: undefined, ack: undefined, rsync: undefined, tar: undefined, zip: undefined, find: undefined, fd: undefined, fdfind: undefined, tree: undefined, '7z': undefined, restic: undefined, borg: undefined };
-
-const walks = (call: ShellCall): boolean => {
-  if (!Object.hasOwn(walkers, call.name)) return false;
-  const letters = walkers[call.name];
-  return letters === undefined || hasOption(call, letters, 'recursive', 'archive');
-};
-
 /** Whether a command goes through a folder in which folders of other agents lie. */
 export const walksOverOthers = (calls: readonly ShellCall[], facts: CommandFacts): boolean => {
   const { others } = facts;
   if (others === undefined) return false;
   const holdsOthers = (path: string): boolean => others.folders.some((folder) => leadsInto(folder, path.replace(/(?<=.)\/+$/, '')) || (posix.basename(path) === '*' && leadsInto(folder, posix.dirname(path))));
-  return calls.some((call) => walks(call) && [...operands(call).map((field) => pathOf(field, call, facts)), ...(call.cwd === undefined || operands(call).length > 1 ? [] : [call.cwd])].some(holdsOthers));
+  return calls.some((call) => walkedFolders(call, facts).some(holdsOthers));
 };

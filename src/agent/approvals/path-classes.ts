@@ -1,5 +1,9 @@
 import { posix } from 'node:path';
+import { partOfHome } from '../tools/files/part-of-home.ts';
+import type { PartOfHome } from '../tools/files/part-of-home.ts';
+import { foldPath } from '../tools/files/path-policy.ts';
 import { credentialFilesOfUser, credentialFolders, credentialNames, harmlessNames, startupFilesAnywhere, startupFilesOfUser } from '../tools/files/protected-paths.ts';
+import { unknown } from './shell/call.ts';
 
 /** Folders that a machine cannot do without. */
 const systemFolders: readonly string[] = [
@@ -57,6 +61,35 @@ export const isStartupFile = (written: string): boolean => {
   return isAtOrIn(path, startupFiles) || startupOfTheSystem.test(path);
 };
 
-/** What the gateway itself stands on: settings, secrets, database. */
-export const isGatewayFile = (path: string, gatewayHome: string): boolean =>
-  isBelow(path, gatewayHome) && /^(?:|\/(?:config\.yaml|\.env|auth\.json|gateway\.db[^/]*|state\.db[^/]*|pairing(?:\/.*)?|mcp-tokens(?:\/.*)?|hooks(?:\/.*)?))$/.test(path.slice(gatewayHome.length));
+/** Where the gateway lives, as commands may name it. */
+export interface GatewayPlace {
+  readonly home: string;
+  /** Other names of it, and the home of the agent that acts. */
+  readonly homes?: readonly string[] | undefined;
+  /** Folders that were opened to the agent. One around a home does not open the home. */
+  readonly open?: readonly string[] | undefined;
+}
+
+/** What a shell fills in, or what is only known while it runs, may be anything. */
+const isOpenEnded = (name: string): boolean => /[*?[{]/.test(name) || name.includes(unknown);
+
+/** What a path is to the gateway: nothing when it lies outside or was opened; `home` for a whole home. */
+const partOfGateway = (written: string, { home, homes = [], open = [] }: GatewayPlace): PartOfHome | 'home' | undefined => {
+  const path = foldPath(written);
+  const [own] = [home, ...homes].map(foldPath).filter((folder) => isBelow(path, folder)).toSorted((a, b) => b.length - a.length);
+  if (own === undefined || open.map(foldPath).some((folder) => folder !== own && isBelow(folder, own) && isBelow(path, folder))) return undefined;
+  const relative = path.slice(own.length + 1);
+  if (/^(?:profiles(?:\/[^/]*)?)?$/.test(relative)) return 'home';
+  return isOpenEnded(relative.replace(/^profiles\/[^/]+\//, '').split('/', 1)[0] ?? '') ? 'secret' : partOfHome(relative);
+};
+
+/** What the gateway itself stands on: everything in its home that was not given to the agent. */
+export const isGatewayFile = (path: string, place: GatewayPlace): boolean => !['open', undefined].includes(partOfGateway(path, place));
+
+/** Files of the gateway that may hold credentials or conversations. */
+export const isGatewaySecret = (path: string, place: GatewayPlace): boolean => partOfGateway(path, place) === 'secret' || (isGatewayFile(path, place) && /\/(?:config\.ya?ml|hooks(?:\/.*)?)$/i.test(path));
+
+/** Files of the gateway that are nobody else's business. */
+export const isGatewayPrivate = (path: string, place: GatewayPlace): boolean => partOfGateway(path, place) === 'private';
+
+export const isGatewayHome = (path: string, place: GatewayPlace): boolean => partOfGateway(path, place) === 'home';

@@ -1,3 +1,4 @@
+import type { GatewayPlace } from './path-classes.ts';
 import { unknown } from './shell/call.ts';
 import type { Field, ShellCall, ShellFacts } from './shell/call.ts';
 import { resolvePath } from './shell/resolve-path.ts';
@@ -14,8 +15,7 @@ export interface OtherAgents {
 
 /** What is known of the place where a command would run. */
 export interface CommandFacts extends ShellFacts {
-  readonly gateway: {
-    readonly home: string;
+  readonly gateway: GatewayPlace & {
     readonly pid: number;
     /** As `ps` shows it. */
     readonly commandLine: string;
@@ -36,6 +36,8 @@ export interface Rule {
   /** Names of programs, `*` for any of them; `mkfs.*` for all that begin so. */
   readonly names: readonly string[];
   readonly when?: (call: ShellCall, facts: CommandFacts) => boolean;
+  /** Done for the owner of the gateway and for nobody else. */
+  readonly ownerOnly?: true;
 }
 
 const isNamed = (name: string, names: readonly string[]): boolean =>

@@ -1,3 +1,4 @@
+import { endsInOrder } from './gateway-rules.ts';
 import { hasOption, hasWord, operands, saysTo, verbs } from './rule.ts';
 import type { Rule } from './rule.ts';
 import type { ShellCall } from './shell/call.ts';
@@ -43,6 +44,7 @@ export const systemRules: readonly Rule[] = [
   { pattern: 'kernel', reason: 'changes the running kernel', names: ['sysctl'], when: (call) => hasOption(call, 'wp', 'write', 'load', 'system') || call.args.some((field) => field.text.includes('=')) },
   { pattern: 'machine settings', reason: 'changes settings of the machine', names: ['hostnamectl', 'timedatectl', 'localectl', 'update-alternatives', 'update-grub', 'grub-install', 'efibootmgr', 'csrutil', 'spctl', 'pmset', 'nvram', 'setenforce', 'apparmor_parser'], when: (call) => verbs(call).length > 0 && !hasWord(call, 'status', 'show', 'list', '--display', '--list') },
   { pattern: 'defaults write', reason: 'changes settings of the machine', names: ['defaults', 'gsettings', 'dconf', 'reg', 'tccutil'], when: (call) => hasWord(call, 'write', 'delete', 'set', 'reset', 'import', 'add') },
-  { pattern: 'gateway', reason: "changes the gateway's settings or who may use it", names: ['hermes', 'hermes.js'], when: (call) => !saysTo(call, ['status|version|help|trace|explain|doctor|completion', 'gateway status', 'sessions list|show|search|export', 'config show|check|path', 'access list', 'pairing list']) && !hasOption(call, 'hV', 'help', 'version') },
-  { pattern: 'gateway', reason: 'starts or changes a gateway', names: ['node', 'npx', 'bunx', 'deno', 'bun'], when: (call) => call.args.some((field) => /(?:^|\/)hermes(?:-gateway|\.js)?(?:@.*)?$/i.test(field.text)) && !hasWord(call, 'status', 'trace', 'explain') },
+  { pattern: 'gateway restart', reason: 'ends the gateway, or lets it start anew, once this answer is finished', names: ['*'], when: endsInOrder, ownerOnly: true },
+  { pattern: 'gateway', reason: "changes the gateway's settings or who may use it", names: ['hermes', 'hermes.js'], when: (call) => !endsInOrder(call) && !saysTo(call, ['status|version|help|trace|explain|doctor|completion', 'gateway status', 'sessions list|show|search|export', 'config show|check|path', 'access list', 'pairing list']) && !hasOption(call, 'hV', 'help', 'version') },
+  { pattern: 'gateway', reason: 'starts or changes a gateway', names: ['node', 'npx', 'bunx', 'deno', 'bun'], when: (call) => !endsInOrder(call) && call.args.some((field) => /(?:^|\/)hermes(?:-gateway|\.js)?(?:@.*)?$/i.test(field.text)) && !hasWord(call, 'status', 'trace', 'explain') },
 ];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
@@ -57,6 +58,12 @@ const writeCache = async (path: string, entries: ReadonlyMap<string, Entry>): Pr
 
 const newest = (entries: ReadonlyMap<string, Entry>): Map<string, Entry> => new Map([...entries].toSorted(([, a], [, b]) => b.atMs - a.atMs).slice(0, maxEndpoints));
 
+/** The name of an endpoint in the file. A query may hold a key, so only its fingerprint is written. */
+const nameOf = (baseUrl: string): string => {
+  const query = URL.parse(baseUrl)?.search ?? '';
+  return query === '' ? baseUrl : baseUrl.replace(query, `?${createHash('sha256').update(query).digest('hex').slice(0, 16)}`);
+};
+
 export const newModelLists = (deps: { readonly home: string; readonly clock: Clock; readonly log: Logger; readonly fetch: Fetch }): ModelLists => {
   const { clock, log } = deps;
   const path = join(deps.home, 'cache', 'models.json');
@@ -69,7 +76,7 @@ export const newModelLists = (deps: { readonly home: string; readonly clock: Clo
     }));
 
   const keep = async (baseUrl: string, models: readonly ListedModel[]): Promise<void> => {
-    entries = newest(new Map([...entries, [baseUrl, { atMs: clock.now(), models }]]));
+    entries = newest(new Map([...entries, [nameOf(baseUrl), { atMs: clock.now(), models }]]));
     try {
       await writeCache(path, entries);
     } catch (error) {
@@ -81,7 +88,7 @@ export const newModelLists = (deps: { readonly home: string; readonly clock: Clo
   return {
     async list(address, signal) {
       await load();
-      const known = entries.get(address.baseUrl);
+      const known = entries.get(nameOf(address.baseUrl));
       if (known !== undefined && clock.now() - known.atMs < expiryMs) return known.models;
       try {
         const models = await listModels(address, deps, signal);
@@ -93,6 +100,6 @@ export const newModelLists = (deps: { readonly home: string; readonly clock: Clo
         return known.models;
       }
     },
-    find: (baseUrl, model) => entries.get(baseUrl)?.models.find(({ id }) => id === model),
+    find: (baseUrl, model) => entries.get(nameOf(baseUrl))?.models.find(({ id }) => id === model),
   };
 };

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { eachStore } from '../../../test/support/stores.ts';
 import { StoreError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { claimLane, holdLane, turnLane } from '../lanes.ts';
+import { scrub, scrubIfOwed } from '../scrub.ts';
 import { indexNewMessages, searchMessages } from '../search.ts';
 import { SqliteStore } from '../sqlite.ts';
 import type { Store } from '../store.ts';
@@ -79,15 +82,56 @@ test('every table that belongs to a conversation or a person is known to whoever
   assert.deepEqual(rows.map(({ name }) => name).filter((name) => !text.includes(`'${name}'`)), []);
 });
 
-test('what was erased cannot be read in the file either', async (t) => {
+/** A database that a gateway has open, and the process that erases beside it. */
+const newHome = async (t: TestContext) => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-erase-'));
-  t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, 'gateway.db');
-  const store = new SqliteStore({ path, clock: systemClock, checkIntegrity: false });
-  await fillWithPeople(store);
-  await erase(store);
-  await store.close();
-  const bytes = await readFile(path);
-  assert.ok(bytes.includes('other words'));
-  assert.ok(!bytes.includes('planted'));
+  const open = (): SqliteStore => new SqliteStore({ path, clock: systemClock, checkIntegrity: false });
+  const [gateway, eraser] = [open(), open()];
+  t.after(async () => {
+    await gateway.close();
+    await eraser.close();
+    await rm(folder, { recursive: true });
+  });
+  const filesWith = async (word: string): Promise<readonly string[]> => {
+    const found = await Promise.all((await readdir(folder)).map(async (name) => ((await readFile(join(folder, name))).includes(word) ? [name] : [])));
+    return found.flat().toSorted();
+  };
+  return { path, gateway, eraser, filesWith };
+};
+
+const indexed = Buffer.from('planted').toString('hex');
+
+test('what was erased cannot be read in any file beside a gateway that runs, nor what was replaced or deleted before', async (t) => {
+  const { gateway, eraser, filesWith } = await newHome(t);
+  await fillWithPeople(gateway);
+  await indexNewMessages(gateway);
+  const old = { account: 'a', key: 'k', value: `planted ${'x'.repeat(20_000)}` };
+  await gateway.write((tx) => tx.q.insertInto('account_values').values(old).execute());
+  await gateway.emptyLog(0);
+  assert.ok((await filesWith('planted')).length > 0 && (await filesWith(indexed)).length > 0);
+  await gateway.write((tx) => tx.q.updateTable('account_values').set({ value: '' }).where('account', '=', 'a').execute());
+  await erase(eraser);
+  assert.ok((await filesWith(indexed)).includes('gateway.db-wal'));
+  assert.equal(await scrub(eraser, 1000), true);
+  assert.deepEqual([await filesWith('planted'), await filesWith(indexed)], [[], []]);
+  assert.deepEqual(await filesWith('other words'), ['gateway.db']);
+  assert.deepEqual((await searchMessages(gateway, { text: 'other words', limit: 5 })).length, 2);
+  assert.equal(await scrubIfOwed(gateway), undefined);
+});
+
+test('while somebody reads, what was erased stays in the log, and the gateway makes up for it', async (t) => {
+  const { path, gateway, eraser, filesWith } = await newHome(t);
+  await fillWithPeople(gateway);
+  const reading = new DatabaseSync(path, { readOnly: true });
+  reading.exec('begin');
+  reading.prepare('select count(*) from meta').get();
+  await erase(eraser);
+  assert.equal(await scrub(eraser, 0), false);
+  assert.equal(await scrubIfOwed(gateway), false);
+  assert.deepEqual(await filesWith('planted'), ['gateway.db-wal']);
+  reading.close();
+  assert.equal(await scrubIfOwed(gateway), true);
+  assert.deepEqual(await filesWith('planted'), []);
+  assert.equal(await scrubIfOwed(gateway), undefined);
 });

@@ -3,6 +3,7 @@ import { messageSizeBytes } from '../../core/transcript.ts';
 import { deleteSessions } from '../delete-sessions.ts';
 import { outLane, requestStop, turnLane } from '../lanes.ts';
 import type { Tables } from '../schema.ts';
+import { oweScrub } from '../scrub.ts';
 import { unindexMessages } from '../search.ts';
 import type { SessionSettings } from '../sessions.ts';
 import type { Store, Writing } from '../store.ts';
@@ -89,14 +90,9 @@ const eraseFormer = async (tx: Writing, { account, userId }: Person): Promise<vo
   }
 };
 
-/** Otherwise what is deleted stays readable in free pages of the file until something else is written there. */
-const overwriteDeleted = async (tx: Writing): Promise<void> => {
-  if (tx.engine === 'sqlite') await sql`pragma secure_delete = on`.execute(tx.q);
-};
-
-/** Erases what was found, in small transactions, so that a gateway can go on beside it. Running it again after a break does the rest. */
+/** Erases what was found, in small transactions, so that a gateway can go on beside it. Running it again after a break does the rest; `scrub` takes it out of every file. */
 export const erasePerson = async (store: Store, person: Person, data: PersonData): Promise<ErasedRows> => {
-  await store.write(overwriteDeleted);
+  await store.write(oweScrub);
   const counts = new Map<string, number>();
   const count = (more: Readonly<Record<string, number>>): void => {
     for (const [name, number] of Object.entries(more)) counts.set(name, (counts.get(name) ?? 0) + number);
@@ -121,7 +117,7 @@ export const erasePerson = async (store: Store, person: Person, data: PersonData
 
 /** Forgets what files said or showed, by the content of the files. */
 export const eraseMediaNotes = async (tx: Writing, hashes: { readonly ofBytes: string; readonly ofBase64: string }): Promise<void> => {
-  await overwriteDeleted(tx);
+  await oweScrub(tx);
   const prefix = `transcript:${hashes.ofBytes}:`;
   await tx.q.deleteFrom('media_notes').where((eb) => eb.or([eb('key', '=', `image:${hashes.ofBase64}`), sql<boolean>`substr(key, 1, ${prefix.length}) = ${prefix}`])).execute();
 };

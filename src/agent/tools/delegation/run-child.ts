@@ -27,6 +27,7 @@ const statusOf = (reason: ExitReason, said: boolean): ChildStatus => {
       return 'timeout';
     case 'model_error':
     case 'set_aside':
+    case 'cut_off':
       return 'failed';
     case 'internal_error':
       return 'error';

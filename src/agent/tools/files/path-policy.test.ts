@@ -57,13 +57,13 @@ test("changes to the gateway's own files ask, by what they are; reading is free"
     ['config.yaml', 'CONFIG.yaml', 'SOUL.md', 'hooks/on/x.ts', 'skills/a/SKILL.md', 'memories/USER.md', 'unheard-of', 'workspace/a.txt'].map((name) => verdict(`${home}/${name}`)),
     ['write config.yaml', 'write config.yaml', 'write soul.md', 'write hooks', 'write skills', 'write memories', 'write unheard-of', 'allowed'],
   );
-  each([`${home}/config.yaml`, `${home}/SOUL.md`, `${home}/logs/a.log`], 'read', 'allowed');
+  each([`${home}/config.yaml`, `${home}/SOUL.md`], 'read', 'allowed');
   assert.equal(verdict('/home/ann/.HERMES/config.yaml'), 'write config.yaml', 'a file system without case');
 });
 
 test('the database, tokens, other agents and other conversations stay closed', () => {
   const home = '/home/ann/.hermes';
-  each([`${home}/gateway.db`, `${home}/gateway.db-wal`, `${home}/state.db`, `${home}/auth.json`, `${home}/mcp-tokens/x`, `${home}/pairing/a`, `${home}/control.sock`, `${home}/profiles/bob/SOUL.md`, `${home}/cache/results/s2/x.txt`, `${home}/media/sessions/s2/a.png`, `${home}/processes/proc_1.log`], 'read', 'denied');
+  each([`${home}/gateway.db`, `${home}/gateway.db-wal`, `${home}/state.db`, `${home}/auth.json`, `${home}/mcp-tokens/x`, `${home}/pairing/a`, `${home}/control.sock`, `${home}/backups/x.tar.gz`, `${home}/logs/audit.log`, `${home}/gateway.pid`, `${home}/gateway.lock-journal`, `${home}/gateway-starts.json`, `${home}/.gateway-restart.json`, `${home}/config.yaml.1.bak`, `${home}/secrets/x`, `${home}/profiles/bob/SOUL.md`, `${home}/cache/results/s2/x.txt`, `${home}/media/sessions/s2/a.png`, `${home}/processes/proc_1.log`], 'read', 'denied');
   assert.equal(verdict(`${home}/cache/results/s1/x.txt`, 'read'), 'allowed');
   assert.equal(verdict(`${home}/cache/results/s1/x.txt`), 'denied');
 });

@@ -1,7 +1,6 @@
 import { sep } from 'node:path';
-import {
-  credentialFilesOfUser, credentialFolders, credentialNames, deniedFolders, foldersOfOthers, harmlessNames, privateOfHome, reasonsInHome, startupFilesAnywhere, startupFilesOfUser, systemFolders,
-} from './protected-paths.ts';
+import { namePattern, partOfHome } from './part-of-home.ts';
+import { credentialFilesOfUser, credentialFolders, credentialNames, deniedFolders, foldersOfOthers, harmlessNames, reasonsInHome, startupFilesAnywhere, startupFilesOfUser, systemFolders } from './protected-paths.ts';
 
 export type FileUse = 'read' | 'write';
 
@@ -46,10 +45,8 @@ export const isInside = (folder: string, path: string, separator: string = sep):
 
 const isInsideFolded = (folder: string, path: string): boolean => isInside(folder, path, '/');
 
-const namePattern = (names: readonly string[]): RegExp => new RegExp(`^(?:${names.map((name) => name.split('*').map((part) => RegExp.escape(part)).join('[^/]*')).join('|')})$`);
 const credentialName = namePattern(credentialNames);
 const harmlessName = namePattern(harmlessNames);
-const privateName = namePattern(privateOfHome);
 
 const below = (folder: string, folded: string): string | undefined => (folded !== folder && isInsideFolded(folder, folded) ? folded.slice(folder.length + (folder.endsWith('/') ? 0 : 1)) : undefined);
 const among = (relative: string | undefined, names: readonly string[]): boolean => relative !== undefined && names.some((name) => isInsideFolded(name, relative));
@@ -73,7 +70,7 @@ const inHome = (path: string, use: FileUse, policy: PathPolicy): FileVerdict | u
   const home = [policy.agentHome, policy.home].find((each) => isInsideFolded(foldPath(each), folded));
   if (home === undefined) return undefined;
   const relative = below(foldPath(home), folded) ?? '';
-  if (privateName.test(relative.split('/')[0] ?? '')) return denied('belongs to the gateway alone');
+  if (['secret', 'private'].includes(partOfHome(relative))) return denied('belongs to the gateway alone');
   if (openedBelow(home, use, policy).some((root) => isInside(root, path))) return undefined;
   if (home !== policy.agentHome) return denied('belongs to the gateway, not to this agent');
   if (among(relative, foldersOfOthers)) return denied('belongs to another agent or conversation');

@@ -33,8 +33,14 @@ export const credentialFilesOfUser: readonly string[] = ['.docker/config.json', 
 /** Folders where reading or writing is talking to the machine, or where the system keeps its secrets. */
 export const deniedFolders: readonly string[] = ['/proc', '/dev', '/sys', '/run/secrets', '/var/run/secrets', '/run/credentials', '/etc/ssl/private', '/etc/sudoers', '/etc/sudoers.d', '/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/master.passwd', '/etc/security/opasswd', '/etc/krb5.keytab'];
 
-/** What the gateway keeps to itself, below its home or the home of an agent. */
-export const privateOfHome: readonly string[] = ['gateway.db*', 'state.db*', 'gateway.lock', 'gateway.pid', '*.sock', 'auth.json', 'auth.lock', 'pairing', 'mcp-tokens', 'whatsapp', 'signal', 'backups', 'secrets'];
+/** What holds credentials or conversations, below the gateway's home or the home of an agent. */
+export const secretsOfHome: readonly string[] = ['gateway.db*', 'state.db*', 'auth.json', 'auth.lock', 'pairing', 'mcp-tokens', 'whatsapp', 'signal', 'backups', 'secrets', '*.bak', 'gateway-config.json', '.restore-*'];
+
+/** What else the gateway keeps to itself there. */
+export const privateOfHome: readonly string[] = ['gateway.lock*', 'gateway.pid', 'gateway-*.json', '.gateway-*', '*.sock', 'logs', 'processes', 'history'];
+
+/** What an agent works with there. Everything else is the gateway's. */
+export const openInHome: readonly string[] = ['workspace', 'media', 'cache', 'skills', 'memories'];
 
 /** Folders below the home that hold one folder for each owner; nobody sees another's. */
 export const foldersOfOthers: readonly string[] = ['profiles', 'agents', 'cache/results', 'media', 'processes'];

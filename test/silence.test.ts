@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { freePort } from './support/free-port.ts';
+import { peek } from './support/scenes.ts';
+import { hermes } from './support/terminal.ts';
+import { newWorld, startOutside, until } from './support/whole.ts';
+import type { World } from './support/whole.ts';
+
+const minute = 60_000;
+
+/** As if it had last written something down so long ago. */
+const age = (world: World, ms: number): Promise<void> =>
+  peek(world, (store) =>
+    store.write(async (tx) => {
+      await tx.q.updateTable('nodes').set((eb) => ({ seen_at: eb('seen_at', '-', ms) })).execute();
+      await tx.q.updateTable('accounts').set((eb) => ({ updated_at: eb('updated_at', '-', ms) })).execute();
+    }),
+  );
+
+interface Shown {
+  readonly running: boolean;
+  readonly silentMs: number | null;
+  readonly accounts: readonly { readonly account: string; readonly state: string }[];
+}
+
+const stateOf = async (world: World): Promise<{ readonly code: number | null; readonly shown: Shown; readonly telegram: string | undefined }> => {
+  const { code, out } = await hermes(world, ['status', '--json']);
+  const shown = JSON.parse(out) as Shown;
+  return { code, shown, telegram: shown.accounts.find(({ account }) => account === 'telegram')?.state };
+};
+
+test('a gateway that hangs is not said to run, its accounts are not said to be connected, and nobody else is blamed', { skip: process.platform === 'win32' && 'there is no SIGSTOP' }, async () => {
+  await using base = await newWorld({ http: { port: await freePort() } });
+  const world = { ...base, env: { ...base.env, XDG_STATE_HOME: join(base.home, 'state') } };
+  await using gateway = await startOutside(world);
+  await until(async () => (await stateOf(world)).telegram === 'connected', 'the account to be connected');
+  await age(world, 3 * minute);
+  const slow = await stateOf(world);
+  assert.deepEqual([slow.code, slow.shown.silentMs, slow.telegram], [0, null, 'connected'], 'one that answers at its door is well');
+  gateway.child.kill('SIGSTOP');
+  await age(world, 3 * minute);
+  const hung = await stateOf(world);
+  assert.deepEqual([hung.code, hung.shown.running, hung.telegram], [1, true, 'unknown']);
+  assert.ok((hung.shown.silentMs ?? 0) >= 3 * minute - 10_000, String(hung.shown.silentMs));
+  const status = await hermes(world, ['gateway', 'status']);
+  assert.equal(status.code, 1);
+  assert.match(status.out, new RegExp(`^Gateway  does not answer for \\d+ min, process ${gateway.child.pid ?? 0} \\(hermes gateway dump .*hermes gateway stop --force`));
+  assert.doesNotMatch(status.out, /running|connected/);
+  const listed = await hermes(world, ['gateway', 'list']);
+  assert.match(listed.out + listed.err, /does not answer for \d+ min.*stop --force/);
+  const { out: diagnosis, code } = await hermes(world, ['doctor', '--offline']);
+  assert.equal(code, 1);
+  assert.match(diagnosis, /The gateway does not answer for \d+ min[^]*hermes gateway stop --force/);
+  assert.doesNotMatch(diagnosis, /another program|The gateway runs|is connected/);
+});
