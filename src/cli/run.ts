@@ -15,7 +15,7 @@ import type { PortHold } from '../http/hold-port.ts';
 import { loadPage } from '../http/page.ts';
 import { startHttp } from '../http/server.ts';
 import type { RunningHttp } from '../http/server.ts';
-import { recordAct } from '../lib/audit-log.ts';
+import { actRecorder, recordAct } from '../lib/audit-log.ts';
 import { slept, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { newMetrics } from '../lib/metrics.ts';
@@ -52,6 +52,7 @@ import { migrateAtStart } from './migrate-at-start.ts';
 import { outsideOf } from './outside.ts';
 import { readinessOf } from './readiness.ts';
 import { canRestart, isSupervised, restartProcess } from './restart-process.ts';
+import { pruneCompileCache } from './prune-compile-cache.ts';
 import { releaseMemoryOfStart } from './release-memory.ts';
 import { reportConfig } from './report-config.ts';
 import { gatewayConfig, requireStartable } from './settings.ts';
@@ -102,7 +103,7 @@ const startAll = async (terminal: Terminal, config: Config, parts: Parts): Promi
     await gateway?.untilReceiving(account, signal);
   };
   let gateway: Gateway | undefined;
-  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), untilReceiving, page, store, audit: (act) => recordAct(home, act, clock.now()), platforms, api: { options: config.sections.api_server, gate: () => gateway?.api } });
+  const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), untilReceiving, page, store, audit: actRecorder((act) => recordAct(home, act, clock.now()), log), platforms, api: { options: config.sections.api_server, gate: () => gateway?.api } });
   const open = (): Promise<RunningHttp> => startHttp({ options: config.sections.http, app, sharing: port.sharing });
   let http: RunningHttp | undefined;
   try {
@@ -212,7 +213,8 @@ export interface RunOptions {
 /** `hermes gateway run`: the gateway in the foreground until a signal ends it, or an admin wants it to start anew. */
 export const runGateway = async (terminal: Terminal, options: RunOptions = {}): Promise<void> => {
   const home = resolveHome(terminal.env);
-  await prepareHome(home);
+  // In a container there is nobody else, and volumes belong to whom their driver says.
+  await prepareHome(home, { refuseOpen: terminal.env['HERMES_GATEWAY_EXTERNAL_SUPERVISOR'] !== 'container' });
   const redactor = terminal.redactor ?? newRedactor();
   const migrated = await migrateAtStart(terminal, home);
   const startable = await requireStartable(terminal, redactor);
@@ -238,7 +240,7 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
     const ended = Promise.race([untilSignal(), restart.promise]);
     const leaving = new AbortController();
     void ended.then(() => leaving.abort(new StoreError('unavailable', 'Told to end before the database was upgraded; it is as it was.')));
-    reportConfig(log, startable, migrated);
+    reportConfig({ log, audit: actRecorder((act) => recordAct(home, act, systemClock.now()), log) }, startable, migrated);
     await brake(terminal, { home, log, ended, service });
     const running = await startAll(terminal, config, { home, log, redactor, port: held.port, isBeside: predecessor !== undefined, leaving: leaving.signal, restart: (by) => { askedBy = by; restart.resolve('restart'); }, onUpgrade: (progress) => service.waiting(upgradeText(progress), upgradeStepMs) });
     if (predecessor !== undefined) held.home = await takeOver(running, predecessor, { ...here, log });
@@ -251,6 +253,7 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
     await welcome(terminal, { config, home, url: running.http.url, logins: running.logins });
     service.ready(`Runs at ${running.http.url}`);
     releaseMemoryOfStart();
+    const pruning = pruneCompileCache(log, stopWatching.signal);
     isQuiet = options.background === true;
     // Not before: to bring a large database up to date is one long step.
     using _loop = watchLoop(join(home, 'logs'), log);
@@ -259,11 +262,12 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
     const planned = why === 'SIGTERM' ? takePlannedEnd(home, process.pid) : undefined;
     why = planned?.end ?? why;
     const endMs = config.sections.agent.restart_drain_timeout * 1000 + endMarginMs;
-    service.stopping(`Ends (${why}); ${running.gateway.runningTurns().length} running turns get their time`, endMs + 5000);
-    log.info(endFacts(why, { env: terminal.env, running: running.gateway.runningTurns(), askedBy: planned?.askedBy ?? askedBy }), 'gateway.stopping');
+    service.stopping(`Ends (${why}); ${running.gateway.runningTurns} running turns get their time`, endMs + 5000);
+    log.info(endFacts(why, { env: terminal.env, running: running.gateway.running(), askedBy: planned?.askedBy ?? askedBy }), 'gateway.stopping');
     using _budget = endWithin(endMs, log);
     stopWatching.abort();
     await watching;
+    await pruning;
     await stopAll(running, why);
     rmSync(join(home, 'gateway.pid'), { force: true });
     forgetConfigNote(home);
