@@ -30,6 +30,15 @@ const asking = async (world: World): Promise<Asking> => {
 };
 
 describe('a command that prints a secret', { concurrency: true }, () => {
+  test('and fails keeps the gateway from starting only now: whoever starts it may try again', async () => {
+    await using world = await newWorld();
+    const model = { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl };
+    await world.configure({ model: { ...model, api_key_cmd: 'exit 1' } });
+    await assert.rejects(startOutside(world), /ended with 1:[^]*api_key/);
+    await world.configure({ model: { ...model, api_key_cmd: 'exit 1' }, http: { prot: 1 } });
+    await assert.rejects(startOutside(world), /ended with 78:/);
+  });
+
   test('runs once at a start, and once whenever one of the files is written', async () => {
     await using world = await newWorld();
     const { settings, counts } = await asking(world);

@@ -4,8 +4,9 @@ import { resolveHome } from '../config/home.ts';
 import { readActs, recordAct } from '../lib/audit-log.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { requireHome } from './require-home.ts';
 
-/** Commands that change who may do what, or what the gateway is; and how many of their arguments may be written down. Those that move people's data write themselves down, once they have. */
+/** Commands that change who may do what, or what the gateway is; and how many of their arguments may be written down. Those that may end without having changed anything write themselves down (`noteAct`). */
 const audited: Readonly<Record<string, number>> = {
   'access allow': 2,
   'access deny': 2,
@@ -14,10 +15,7 @@ const audited: Readonly<Record<string, number>> = {
   'api keys create': 1,
   'api keys revoke': 1,
   'api keys rotate': 1,
-  'config migrate': 0,
   'config set': 1,
-  'gateway install': 0,
-  'gateway uninstall': 0,
   login: 0,
   'pairing approve': 1,
   'pairing clear-pending': 0,
@@ -36,7 +34,7 @@ const pathOf = (command: Command): string => {
 export const auditCommand = (terminal: Terminal, command: Command): void => {
   const act = pathOf(command);
   const words = audited[act];
-  if (words === undefined || command.getOptionValue('print') === true) return;
+  if (words === undefined) return;
   const subject = command.args.slice(0, words).join(' ');
   recordAct(resolveHome(terminal.env), { by: `${userInfo().username} at the command line`, act, ...(subject !== '' && { subject }) }, Date.now());
 };
@@ -54,6 +52,7 @@ export const auditLogCommand = (terminal: Terminal): Command =>
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  hermes audit\n  hermes audit -n 500 --json')
     .action((options: { readonly lines: number; readonly json?: true }) => {
+      requireHome(terminal);
       const acts = readActs(resolveHome(terminal.env)).slice(-options.lines);
       if (options.json === true) return terminal.write(json(acts));
       return terminal.write(acts.length === 0 ? 'Nothing has been changed yet.\n' : `${table(acts.map(({ at, by, act, subject }) => [at.slice(0, 19).replace('T', ' '), by, act, subject ?? '']))}\n`);

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { ConfigError, StoreError } from '../core/errors.ts';
+import { readActs, recordAct } from '../lib/audit-log.ts';
 import { systemClock } from '../lib/clock.ts';
 import { accountData } from '../store/account-data.ts';
 import { lockHome } from '../store/home-lock.ts';
@@ -252,4 +253,18 @@ test('a gateway on PostgreSQL is backed up with its rows, and comes back on eith
   const target = await openStore({ databaseUrl: to.url, path: '', clock: systemClock, log: silentLogger, checkIntegrity: false });
   const sessions = await target.read((db) => listSessions(db, { limit: 5 })).finally(() => target.close());
   assert.deepEqual(sessions.map(({ id }) => id), ['first']);
+});
+
+test('what was written down about acts moves along, and what was done since is kept', async () => {
+  await fill();
+  recordAct(home, { by: 'ada', act: 'access allow' }, 0);
+  await hermes('backup', archive);
+  const elsewhere = join(folder, 'elsewhere');
+  await hermes('restore', archive, '--into', elsewhere);
+  assert.deepEqual(readActs(elsewhere).map(({ act }) => act), ['access allow', 'restore']);
+  assert.ok(!existsSync(join(elsewhere, 'logs', 'gateway.log')));
+  recordAct(home, { by: 'ada', act: 'access deny' }, 1);
+  await hermes('restore', archive, '--yes');
+  assert.deepEqual(readActs(home).map(({ act }) => act), ['access allow', 'access deny', 'backup', 'restore']);
+  assert.equal(await textOf('logs/gateway.log'), 'passing', 'other logs stay where they are');
 });

@@ -24,6 +24,7 @@ interface BackupFlags {
   readonly mediaMb: number;
   readonly workspace?: true;
   readonly keep?: number;
+  readonly force?: true;
   readonly json?: true;
 }
 
@@ -87,6 +88,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   const home = resolveHome(terminal.env);
   const file = given === undefined ? defaultFile(home) : resolve(given);
   if (!existsSync(home)) throw new ConfigError(`There is nothing to back up: ${home} does not exist.`);
+  if (given !== undefined && flags.force !== true && existsSync(file)) throw new ConfigError(`${file} is there already. Name another file, or replace it with --force.`);
   if (flags.keep === 0) throw new ConfigError('--keep is at least 1.');
   const config = await readConfig(terminal);
   // A broken configuration is no reason not to save what there is.
@@ -125,6 +127,7 @@ export const backupCommand = (terminal: Terminal): Command =>
     .option('--media-mb <n>', 'newest files that people sent, up to so many megabytes', whole, 1024)
     .option('--workspace', 'also the folder where the agent works')
     .option('--keep <n>', 'afterwards remove all but the newest n in the backups folder', whole)
+    .option('--force', 'replace a file that is there')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  hermes backup\n  hermes backup --keep 7\n  hermes backup /mnt/usb/hermes.tar.gz --no-secrets')
     .action((file: string | undefined, flags: BackupFlags) => run(terminal, file, flags));

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { LoadedConfig, ValidConfig } from '../config/evaluate.ts';
 import { resolveHome } from '../config/home.ts';
 import { configFiles, loadConfig } from '../config/load-config.ts';
-import { migrateConfig } from '../config/migrate-config.ts';
+import { migrateConfig, movedText } from '../config/migrate-config.ts';
 import type { Migration } from '../config/migrate-config.ts';
 import { formatPlace, formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
@@ -15,6 +15,7 @@ import { settingsAsJson, settingsAsYaml } from '../config/show-settings.ts';
 import type { Environment } from '../config/variables.ts';
 import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { noteAct } from './note-act.ts';
 
 export interface ConfigCommandDeps {
   readonly sections: readonly Section[];
@@ -66,7 +67,7 @@ export const configCommand = (deps: ConfigCommandDeps): Command => {
     .option('--dry-run', 'only show it')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('hermes config migrate --dry-run', 'hermes config migrate'))
-    .action(async (flags: { dryRun?: true; json?: true }) => reportMigration(deps, await migrateConfig({ ...options, dryRun: flags.dryRun === true, nowMs: systemClock.now() }), flags.json === true));
+    .action(async (flags: { dryRun?: true; json?: true }) => migrate(deps, { home, json: flags.json === true }, await migrateConfig({ ...options, dryRun: flags.dryRun === true, nowMs: systemClock.now() })));
   return command;
 };
 
@@ -118,6 +119,11 @@ const show = (deps: ConfigCommandDeps, config: LoadedConfig, json: boolean): voi
     for (const problem of problems) deps.write(`# ${account} will not run: ${formatProblem(problem)}\n`);
   }
   for (const warning of config.warnings) deps.write(`# warning: ${formatProblem(warning)}\n`);
+};
+
+const migrate = (deps: ConfigCommandDeps, at: { readonly home: string; readonly json: boolean }, migration: Migration): void => {
+  if (migration.type === 'migrated' && migration.kept !== undefined) noteAct(at.home, 'config migrate', movedText(migration.moved));
+  reportMigration(deps, migration, at.json);
 };
 
 const reportMigration = (deps: ConfigCommandDeps, migration: Migration, json: boolean): void => {

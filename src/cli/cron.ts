@@ -17,6 +17,8 @@ import { configTargets } from './config-targets.ts';
 import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from '../store/home-lock.ts';
+import { noteAct } from './note-act.ts';
+import type { Act } from './note-act.ts';
 import { withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 
@@ -119,6 +121,7 @@ const add = (terminal: Terminal, given: { readonly schedule: string; readonly pr
   atDesk(terminal, async (desk) => {
     const request = { ...requestOf(flags), schedule: given.schedule, prompt: given.prompt ?? '' };
     const job = await desk.store.write((tx) => createJob(tx, desk.rules, { agent: flags.agent ?? 'main', request }));
+    noteAct(resolveHome(terminal.env), 'cron add', named(job));
     const note = isGatewayThere(terminal) ? '' : ' No gateway runs in this home yet: hermes gateway run.';
     await tell(desk, terminal, { job, flags, sentence: `${named(job)} is scheduled: ${scheduleText(job)}, next ${nextText(job)}. Its result goes to ${job.deliver}.${note}` });
   });
@@ -127,6 +130,7 @@ const edit = (terminal: Terminal, ref: string, flags: JobFlags): Promise<void> =
   atDesk(terminal, async (desk) => {
     const { id } = await desk.store.read((db) => jobCalled(db, ref, {}));
     const job = await desk.store.write((tx) => changeJobAsAsked(tx, desk.rules, { id, request: requestOf(flags) }));
+    noteAct(resolveHome(terminal.env), 'cron edit', named(job));
     await tell(desk, terminal, { job, flags, sentence: `${named(job)} is changed: ${scheduleText(job)}, next ${nextText(job)}.` });
   });
 
@@ -135,11 +139,13 @@ interface Change {
 }
 
 const changing =
-  (terminal: Terminal, change: Change) =>
+  (terminal: Terminal, act: Act, change: Change) =>
   (ref: string, flags: { readonly json?: true }): Promise<void> =>
     atDesk(terminal, async (desk) => {
       const found = await desk.store.read((db) => jobCalled(db, ref, {}));
-      await tell(desk, terminal, { ...(await change(desk, found)), flags });
+      const changed = await change(desk, found);
+      noteAct(resolveHome(terminal.env), act, named(found));
+      await tell(desk, terminal, { ...changed, flags });
     });
 
 const list = (terminal: Terminal, flags: { readonly agent?: string; readonly all?: true; readonly json?: true }): Promise<void> =>
@@ -215,7 +221,7 @@ export const cronCommand = (terminal: Terminal): Command => {
   withJobOptions(command.command('edit').description('Change what is named; an empty value takes something away').argument(...job).option('--schedule <schedule>', 'when it runs').option('--prompt <question>', 'what the agent is asked'))
     .action((ref: string, flags: JobFlags) => edit(terminal, ref, flags));
   command.command('show').description('Everything about a job, and its last result').argument(...job).option('--json', 'print JSON').action((ref: string, flags: { json?: true }) => show(terminal, ref, flags));
-  const verb = (name: string, about: string, change: Change): Command => command.command(name).description(about).argument(...job).option('--json', 'print JSON').action(changing(terminal, change));
+  const verb = (name: 'pause' | 'resume' | 'run' | 'stop' | 'remove', about: string, change: Change): Command => command.command(name).description(about).argument(...job).option('--json', 'print JSON').action(changing(terminal, `cron ${name}`, change));
   verb('pause', 'Let a job rest', async ({ store }, found) => ({ job: await store.write((tx) => pauseJob(tx, found.id)), sentence: `${named(found)} is paused until hermes cron resume ${found.id}.` }));
   verb('resume', 'Let a job go on', async ({ store }, found) => {
     const resumed = await store.write((tx) => resumeJob(tx, found.id));

@@ -4,6 +4,7 @@ import { counted } from './doctor/finding.ts';
 import type { Finding, FindingLevel } from './doctor/finding.ts';
 import { Exit, json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { noteAct } from './note-act.ts';
 
 interface Flags {
   readonly json?: true;
@@ -13,9 +14,10 @@ interface Flags {
 }
 
 /** Carries out what a finding can mend by itself. */
-const mend = async (finding: Finding): Promise<Finding> => {
+const mend = async (home: string, finding: Finding): Promise<Finding> => {
   if (finding.repair === undefined || finding.level === 'ok') return finding;
   await finding.repair();
+  noteAct(home, 'doctor fix', finding.text);
   return { level: 'ok', text: `${finding.text}; mended` };
 };
 
@@ -62,7 +64,7 @@ export const doctorCommand = (terminal: Terminal): Command =>
       const { examineAll } = await import('./doctor/examine-all.ts');
       await using examined = await examine(terminal, { offline: flags.offline === true });
       const found = await examineAll(examined, new AbortController().signal, { security: flags.security === true });
-      const mended = flags.fix === true ? await Promise.all(found.map(async ({ area, findings }) => ({ area, findings: await Promise.all(findings.map(mend)) }))) : found;
+      const mended = flags.fix === true ? await Promise.all(found.map(async ({ area, findings }) => ({ area, findings: await Promise.all(findings.map((finding) => mend(examined.home, finding))) }))) : found;
       const clean = mended.map(({ area, findings }) => ({ area, findings: findings.map((finding) => ({ ...finding, text: examined.redact(finding.text) })) }));
       report(terminal, clean, flags);
     });

@@ -30,6 +30,12 @@ export class Exit extends Error {
   }
 }
 
+/** What was asked for cannot be done; says why and leaves with 1. */
+export const refuse = (terminal: Pick<Terminal, 'writeError'>, sentence: string): never => {
+  terminal.writeError(`${sentence}\n`);
+  throw new Exit(1);
+};
+
 type Style = Parameters<typeof styleText>[0];
 
 export const paint = (terminal: Terminal, style: Style, text: string): string => (terminal.stream?.isTTY === true ? styleText(style, text, { stream: terminal.stream }) : text);

@@ -14,6 +14,7 @@ import { systemClock } from '../lib/clock.ts';
 import { readTar } from '../lib/tar.ts';
 import { fillWithPeople, other, planted } from '../store/person/person.test-support.ts';
 import { SqliteStore } from '../store/sqlite.ts';
+import { Exit } from './environment.ts';
 import { program } from './program.ts';
 
 let folder = '';
@@ -119,8 +120,67 @@ test('conversations are exported to a folder, a file or standard output, all of 
   await hermes('export', '--account', 'telegram', '--to', join(folder, 'some.jsonl'));
   const lines = (await readFile(join(folder, 'some.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { readonly session?: { readonly id: string } });
   assert.deepEqual(lines.flatMap(({ session }) => session?.id ?? []), ['dm_other', 'dm_planted', 'shared']);
-  assert.equal(await hermes('export', '--agent', 'nobody'), '');
   assert.equal((JSON.parse(await hermes('export', '--format', 'json')) as unknown[]).length, 5);
+});
+
+/** What was said, and the code that a command has left with. */
+const refused = async (...args: readonly string[]): Promise<string> => {
+  let out = '';
+  const write = (text: string): void => void (out += text);
+  const failed = await program({ env: { HERMES_HOME: home }, version: 'test', write, writeError: write }).parseAsync(['node', 'hermes', ...args]).then(() => undefined, (error: unknown) => error);
+  if (failed instanceof Exit) return `${out}exit ${failed.code}`;
+  if (failed instanceof ConfigError) return `${failed.message}\nexit ${failed.exitCode}`;
+  throw failed ?? new Error(`not refused: ${out}`);
+};
+
+test('nothing is written of somebody, an agent or an account of whom nothing is kept; a name that is not known is said to be so', async () => {
+  await fill();
+  const to = join(folder, 'out.tar.gz');
+  const accounts = /Accounts: .*local/.source;
+  assert.equal(await refused('export', '--person', 'local:99999', '--to', to), 'Nothing is kept of local:99999, so nothing was written.\nexit 1');
+  assert.match(await refused('export', '--person', 'matrix:1', '--to', to), new RegExp(`^Nothing is kept of matrix:1, so nothing was written\\. There is no account matrix\\. ${accounts}`));
+  assert.match(await refused('export', '--agent', 'nosuch'), /^There is no agent nosuch, and no conversation of one\. Agents: main\.\nexit 1$/);
+  assert.match(await refused('export', '--account', 'matrix', '--to', to), new RegExp(`^There are no conversations of matrix\\. There is no account matrix\\. ${accounts}.*\nexit 1$`));
+  assert.equal(existsSync(to), false);
+  assert.match(await hermes('erase', '--person', 'matrix:1'), /Nothing is kept of matrix:1[^]*There is no account matrix/);
+});
+
+test('a file that is there is replaced only when that was said, - is standard output, and --json says what was written', async () => {
+  await fill();
+  const [file, archive] = [join(folder, 'all.jsonl'), join(folder, 'p.tar.gz')];
+  for (const path of [file, archive]) await writeFile(path, 'mine');
+  assert.match(await refused('export', '--to', file), /is there already\. Name another file, or replace it with --force\./);
+  assert.match(await refused('export', ...person, '--to', archive), /is there already/);
+  assert.match(await refused('backup', archive), /is there already/);
+  assert.deepEqual(await Promise.all([file, archive].map((path) => readFile(path, 'utf8'))), ['mine', 'mine']);
+  assert.deepEqual(JSON.parse(await hermes('export', '--to', file, '--force', '--json')), { path: file, format: 'jsonl' });
+  assert.deepEqual(JSON.parse(await hermes('export', ...person, '--to', archive, '--force', '--json')), { path: archive, conversations: 2, shared: 3, files: 2, profiles: 2 });
+  assert.deepEqual(JSON.parse(await hermes('export', '--to', join(folder, 'all'), '--json')), { path: join(folder, 'all'), format: 'markdown', conversations: 5 });
+  assert.equal(await hermes('export', '--to', '-'), await hermes('export'));
+  assert.match(await refused('export', ...person, '--to', '-'), /name a folder or a \.tar\.gz/);
+  assert.match(await refused('export', '--json'), /--format json/);
+  assert.equal(existsSync('-'), false);
+});
+
+test('looking at a home that is not there says so and makes nothing', async () => {
+  home = join(folder, 'typo');
+  for (const args of [['status'], ['trace', '1'], ['export'], ['export', ...person], ['erase', ...person, '--yes'], ['sessions', 'list'], ['sessions', 'show', 'x'], ['sessions', 'delete', 'x', '--yes'], ['sessions', 'prune', '--older-than', '1d', '--yes'], ['audit']]) {
+    assert.match(await refused(...args), /There is no home .*typo, .* nothing was made\./, args.join(' '));
+    assert.equal(existsSync(home), false, args.join(' '));
+  }
+});
+
+test('beside a gateway that runs, what is erased is gone from its write-ahead log as well', async () => {
+  await fill();
+  const gateway = new SqliteStore({ path: join(home, 'gateway.db'), clock: systemClock, checkIntegrity: false });
+  try {
+    await gateway.write((tx) => tx.q.updateTable('sessions').set({ title: 'planted again' }).where('id', '=', 'dm_planted').execute());
+    assert.ok((await filesWith('planted')).includes('gateway.db-wal'));
+    assert.equal((JSON.parse(await hermes('erase', ...person, '--yes', '--json')) as { readonly overwritten: boolean }).overwritten, true);
+    assert.deepEqual(await filesWith('planted'), ['config.yaml']);
+  } finally {
+    await gateway.close();
+  }
 });
 
 test('somebody who is not named properly is not looked for', async () => {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
-import { erasePersonFiles } from '../portability/person/person-files.ts';
+import { eraseFiles } from '../portability/person/person-files.ts';
 import { erasePerson } from '../store/person/erase-person.ts';
 import type { ErasedRows } from '../store/person/erase-person.ts';
 import type { Person } from '../store/person/find-person.ts';
@@ -11,8 +11,8 @@ import { scrub } from '../store/scrub.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';
-import { withStore } from './open-home.ts';
-import { lookUpPerson, printOf, readPerson } from './person.ts';
+import { lookIntoStore } from './open-home.ts';
+import { lookUpPerson, printOf, readPerson, strangeAccount } from './person.ts';
 import type { FoundPerson } from './person.ts';
 import { requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
@@ -91,18 +91,18 @@ const printed = (terminal: Terminal, told: Told): string => {
 const run = async (terminal: Terminal, flags: EraseFlags): Promise<void> => {
   const { person } = flags;
   const config = await requireConfig(terminal);
-  await withStore(terminal, async (store) => {
+  await lookIntoStore(terminal, async (store) => {
     const found = await lookUpPerson(terminal, store, { config, person });
     const before = preview(found, await store.read((db) => readPersonFacts(db, person, found.data)));
-    const beyond = await beyondReach(found, config);
+    const beyond = [...(Object.keys(before).length === 0 ? strangeAccount(config, person.account) : []), ...(await beyondReach(found, config))];
     const erased = flags.yes === true;
     let rows = before;
     let overwritten = true;
     if (erased) {
-      await erasePersonFiles(store, found.files);
+      await eraseFiles(store, found.files);
       rows = { ...before, ...(await erasePerson(store, person, found.data)) };
       overwritten = await scrub(store, patienceMs);
-      noteAct(found.home, 'erase', `person ${printOf(person)}: ${Object.entries(rows).map(([name, count]) => `${count} ${name}`).join(', ')}`);
+      if (Object.keys(rows).length > 0) noteAct(found.home, 'erase', `person ${printOf(person)}: ${Object.entries(rows).map(([name, count]) => `${count} ${name}`).join(', ')}`);
     }
     if (flags.json === true) terminal.write(json({ person, erased, rows, overwritten, beyondReach: beyond }));
     else terminal.write(printed(terminal, { who: `${person.account}:${person.userId}`, rows, beyond, erased, overwritten }));

@@ -17,7 +17,7 @@ import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { accessOf, chatTypes, findAccount, imagine, judgeEvent } from './known-account.ts';
 import type { ImaginedEvent, KnownAccount } from './known-account.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 
 interface Flags extends ImaginedEvent {
@@ -80,7 +80,7 @@ export const explainCommand = (terminal: Terminal): Command =>
     .addHelpText('after', '\nExamples:\n  hermes explain --platform telegram --chat 42 --user 7 "hello"\n  hermes explain --platform telegram --chat -100123 --type group --user 7 /new')
     .action(async (text: string, flags: Flags) => {
       const known = findAccount(await requireConfig(terminal), flags.platform);
-      const decisions = await withStore(terminal, (store) => explain(store, known, imagine(flags, text)));
+      const decisions = await lookIntoStore(terminal, (store) => explain(store, known, imagine(flags, text)));
       if (flags.json === true) terminal.write(json(decisions));
       else terminal.write(`${table(decisions.map(({ step, verdict }) => [step, paint(terminal, verdict === 'denied' ? 'red' : verdict === 'allowed' ? 'green' : 'reset', verdict)]))}\n`);
     });

@@ -1,7 +1,10 @@
 import { formatProblem } from '../config/problem.ts';
 import { watchConfig } from '../config/watch-config.ts';
+import type { ConfigChange } from '../config/watch-config.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { GatewayConfig } from '../gateway/settings.ts';
+import { actRecorder, recordAct } from '../lib/audit-log.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { platforms } from '../platforms/registry.ts';
@@ -21,6 +24,9 @@ export interface Following {
   onUsable?(isUsable: boolean): void;
   readonly signal: AbortSignal;
 }
+
+/** Names of what has changed, never values. */
+const changedText = ({ sections: changed, accounts }: ConfigChange<typeof sections>): string => [...changed.map(({ name }) => name), ...accounts.added.map((account) => `+${account}`), ...accounts.removed.map((account) => `-${account}`), ...accounts.changed].join(', ');
 
 /** Lets a gateway take over what changes in the configuration files, until the signal comes. */
 export const followConfig = (terminal: Terminal, config: Config, following: Following): Promise<void> => {
@@ -42,6 +48,7 @@ export const followConfig = (terminal: Terminal, config: Config, following: Foll
         return;
       }
       await keepConfig(terminal, home, { log, commands: change.commands });
+      actRecorder((act) => recordAct(home, act, systemClock.now()), log)({ by: 'the gateway', act: 'config take over', subject: changedText(change) });
       log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
     },
     onProblem: (problems) => {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { newLogins } from '../http/logins.ts';
-import { reachableUrl } from '../http/server.ts';
+import { reachableUrl } from '../http/reachable-url.ts';
 import { systemClock } from '../lib/clock.ts';
 import { accountData } from '../store/account-data.ts';
 import type { Terminal } from './environment.ts';

@@ -49,18 +49,18 @@ const shown = (terminal: Terminal, line: string, options: Options): string => {
 
 const showLogs = async (terminal: Terminal, options: Options): Promise<void> => {
   const folder = join(resolveHome(terminal.env), 'logs');
-  const path = join(folder, 'gateway.log');
+  const files = { path: join(folder, 'gateway.log'), keep: logLimits.keep };
   const print = (line: string): void => {
     if (isWanted(line, options)) terminal.write(shown(terminal, line, options));
   };
-  const wanted = (await readLog(path, logLimits.keep)).filter((line) => isWanted(line, options));
+  const wanted = (await readLog(files)).filter((line) => isWanted(line, options));
   for (const line of options.lines === 0 ? [] : wanted.slice(-options.lines)) terminal.write(shown(terminal, line, options));
   if (options.follow !== true) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const end = new AbortController();
   process.once('SIGINT', () => end.abort());
   process.once('SIGTERM', () => end.abort());
-  await followLog(path, print, end.signal);
+  await followLog(files, print, end.signal);
 };
 
 export const logsCommand = (terminal: Terminal): Command =>

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
+import { resolveHome } from '../config/home.ts';
 import { newSecretCommands } from '../config/secret-commands.ts';
 import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
@@ -8,6 +9,7 @@ import { newRedactor } from '../lib/redact.ts';
 import { usePlatforms } from '../platforms/registry.ts';
 import { leaveWhenNobodyReads } from './closed-output.ts';
 import { Exit } from './environment.ts';
+import { fileTrouble } from './file-trouble.ts';
 import type { Terminal } from './environment.ts';
 import { gatewayCommand } from './gateway/command.ts';
 import { loadPlugins } from './plugins.ts';
@@ -25,10 +27,11 @@ const exitCodeOf = (error: unknown): number => {
 const report = (terminal: Terminal, error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode;
   if (error instanceof Exit) return error.code;
+  const trouble = fileTrouble(error, resolveHome(terminal.env));
   const expected = error instanceof ConfigError || error instanceof StoreError;
-  const text = expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = expected ? error.message : trouble !== undefined ? trouble.sentence : error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.writeError(`${terminal.redactor?.redact(text) ?? text}\n`);
-  return exitCodeOf(error);
+  return trouble?.exitCode ?? exitCodeOf(error);
 };
 
 /** A gateway lives long and uses none of the other commands: they are not loaded for it, which spares 2 MB and a part of its start. */

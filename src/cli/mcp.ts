@@ -6,6 +6,7 @@ import { silentLogger } from '../lib/logger.ts';
 import { newRedactor } from '../lib/redact.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { noteAct } from './note-act.ts';
 import { outsideOf } from './outside.ts';
 import { requireConfig } from './settings.ts';
 
@@ -42,6 +43,7 @@ const logIn = async (terminal: Terminal, name: string, flags: { again?: true }):
     },
     AbortSignal.timeout(loginTimeoutMs),
   );
+  noteAct(home, 'mcp login', name);
   terminal.write(`Logged in to ${name}: ${tools} ${tools === 1 ? 'tool' : 'tools'}. A running gateway takes it over with /reload-mcp.\n`);
 };
 

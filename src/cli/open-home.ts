@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import { percentOf } from '../store/upgrade-copy.ts';
 import type { UpgradeProgress } from '../store/upgrade-copy.ts';
 import type { Terminal } from './environment.ts';
+import { requireHome } from './require-home.ts';
 import { readAlone, requireStartable } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -42,15 +43,30 @@ const storeSettings = async (terminal: Terminal): Promise<StoreSettings> => {
   return found.config.sections.store;
 };
 
-/** Opens the store beside a gateway that may be running, for a command that looks at it. */
-export const withStore = async <T>(terminal: Terminal, work: (store: Store) => Promise<T>): Promise<T> => {
-  const home = resolveHome(terminal.env);
-  const settings = (await readAlone(terminal)).store ?? (await storeSettings(terminal));
-  await prepareHome(home);
-  const store = await openStore({ ...storeOf(settings, home), clock: systemClock, log: silentLogger, checkIntegrity: false, onUpgrade: (progress) => terminal.writeError(`${upgradeText(progress)}\n`) });
+const whereStored = async (terminal: Terminal): Promise<StoreSettings> => (await readAlone(terminal)).store ?? (await storeSettings(terminal));
+
+const openBeside = async <T>(terminal: Terminal, settings: StoreSettings, work: (store: Store) => Promise<T>): Promise<T> => {
+  const store = await openStore({ ...storeOf(settings, resolveHome(terminal.env)), clock: systemClock, log: silentLogger, checkIntegrity: false, onUpgrade: (progress) => terminal.writeError(`${upgradeText(progress)}\n`) });
   try {
     return await work(store);
   } finally {
     await store.close();
   }
+};
+
+/** Opens the store beside a gateway that may be running, for a command that may be the first to use this home. */
+export const withStore = async <T>(terminal: Terminal, work: (store: Store) => Promise<T>): Promise<T> => {
+  const settings = await whereStored(terminal);
+  await prepareHome(resolveHome(terminal.env));
+  return openBeside(terminal, settings, work);
+};
+
+/** The same as `withStore` for a command that looks at what there is: it makes no home. */
+export const lookIntoStore = async <T>(terminal: Terminal, work: (store: Store) => Promise<T>): Promise<T> => {
+  const settings = await whereStored(terminal);
+  if (settings.database_url === undefined) {
+    requireHome(terminal);
+    await prepareHome(resolveHome(terminal.env));
+  }
+  return openBeside(terminal, settings, work);
 };

@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import { approveCode, pairingRules } from '../access/pairing.ts';
+import { resolveHome } from '../config/home.ts';
 import { ConfigError } from '../core/errors.ts';
 import { listPaired, pendingPairings, removePending, unpair } from '../store/pairing.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { noteAct } from './note-act.ts';
 import { withStore } from './open-home.ts';
 
 const list = (terminal: Terminal, flags: { json?: true }): Promise<void> =>
@@ -23,6 +25,7 @@ const list = (terminal: Terminal, flags: { json?: true }): Promise<void> =>
 const approve = (terminal: Terminal, account: string, code: string): Promise<void> =>
   withStore(terminal, async (store) => {
     const approval = await store.write((tx) => approveCode(tx, { account, text: code, approvedBy: 'cli' }));
+    if (approval.type === 'unknown' && approval.locks === true) noteAct(resolveHome(terminal.env), 'pairing locked', `${account}: too many wrong codes`);
     if (approval.type === 'unknown') throw new ConfigError(`No open request on ${account} has that code. hermes pairing list shows who is asking.`);
     if (approval.type === 'locked') throw new ConfigError(`There were too many wrong codes for ${account}. Try again in ${Math.ceil(approval.forMs / 60_000)} minutes, or add the id to its allowed_users.`);
     terminal.write(`${approval.person.userName ?? approval.person.userId} (${approval.person.userId}) may talk to the agent on ${account} now.\n`);

@@ -21,6 +21,10 @@ export const readPerson = (text: string): Person => {
 /** Stands for somebody where their id must not: whoever knows the id can still tell that it was them. */
 export const printOf = ({ account, userId }: Person): string => createHash('sha256').update(JSON.stringify([account, userId])).digest('hex').slice(0, 16);
 
+/** A sentence when no account of this name is configured: the name may be mistyped. */
+export const strangeAccount = ({ accounts, disabled }: Config, name: string): readonly string[] =>
+  [...accounts, ...disabled].some(({ account }) => account === name) ? [] : [`There is no account ${name}. Accounts: ${accounts.map(({ account }) => account).join(', ')}.`];
+
 export interface FoundPerson {
   readonly person: Person;
   readonly home: string;

@@ -1,9 +1,9 @@
 import type { Readiness } from '../http/health.ts';
-import { lastEvidenceOf } from '../store/accounts.ts';
+import { lastEvidenceMs } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 
 /** What is asked about the accounts of a gateway. */
-export interface Asked {
+interface Asked {
   status(): readonly AccountStatus[];
   isRequired(account: string): boolean;
 }
@@ -19,7 +19,7 @@ export const readinessOf = (gateway: Asked | undefined): Readiness => {
       account: status.account,
       state: status.state,
       ...(status.error !== null && { detail: status.error }),
-      lastEvidenceMs: lastEvidenceOf(status),
+      lastEvidenceMs: lastEvidenceMs(status),
       ...(gateway?.isRequired(status.account) === false && { isOptional: true }),
     })),
   };

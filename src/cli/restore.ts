@@ -8,7 +8,7 @@ import { silentLogger } from '../lib/logger.ts';
 import { partOf } from '../portability/backup-contents.ts';
 import { readBackup } from '../portability/read-backup.ts';
 import type { Restorable } from '../portability/read-backup.ts';
-import { restoreBackup } from '../portability/restore-backup.ts';
+import { isMerged, restoreBackup } from '../portability/restore-backup.ts';
 import type { Restored } from '../portability/restore-backup.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { openStore } from '../store/open.ts';
@@ -107,7 +107,7 @@ const run = async (terminal: Terminal, given: string, flags: RestoreFlags): Prom
   refuseInside(terminal, home, 'hermes restore');
   if (isHomeTaken(home)) throw new ConfigError(`A gateway is running in ${home}, or an open terminal chat hosts one. End it first; a backup cannot take the place of what is in use.`);
   const manifest = await readBackup(file);
-  const replaced = partsOf(manifest).filter((part) => existsSync(join(home, part)));
+  const replaced = partsOf(manifest).filter((part) => !isMerged(part) && existsSync(join(home, part)));
   if (replaced.length > 0 && flags.yes !== true) throw new ConfigError(`The backup is whole. ${about(manifest)}\nIt would replace these in ${home}, which are kept aside: ${replaced.join(', ')}\nAdd --yes to do it, or --into <folder> for another home.`);
   await prepareHome(home);
   const restored = await interruptible((signal) => restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true, signal }));

@@ -3,26 +3,20 @@ import { ConfigError } from '../core/errors.ts';
 import { bodyOf, exportFormats, exportSession, headingOf } from '../sessions/export-session.ts';
 import { printCost } from '../lib/print-usd.ts';
 import { searchMessages } from '../store/search.ts';
-import { listSessions, resolveSessions } from '../store/sessions.ts';
+import { listSessions } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
-import type { Store } from '../store/store.ts';
 import { newestSaid } from '../store/transcripts.ts';
 import type { StoredMessage } from '../store/transcripts.ts';
 import { json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
+import { oneSession } from './one-session.ts';
+import { lookIntoStore } from './open-home.ts';
+import { removalCommands } from './remove-sessions.ts';
 
 const count = (text: string): number => {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > 10_000) throw new InvalidArgumentError('a whole number from 1 to 10000');
   return value;
-};
-
-const one = async (store: Store, name: string): Promise<Session> => {
-  const [session, ...others] = await store.read((db) => resolveSessions(db, name));
-  if (session === undefined) throw new ConfigError(`There is no session called ${name}. hermes sessions list shows them.`);
-  if (others.length > 0) throw new ConfigError(`Several sessions start with ${name}: ${[session, ...others].map(({ id }) => id).join(', ')}`);
-  return session;
 };
 
 const titleOf = (session: Session): string => session.title ?? '';
@@ -48,21 +42,21 @@ const printMessages = (terminal: Terminal, messages: readonly StoredMessage[]): 
 const writeExport = async (terminal: Terminal, name: string, wanted: string): Promise<void> => {
   const format = exportFormats.find((known) => known === wanted);
   if (format === undefined) throw new ConfigError(`--format is one of ${exportFormats.join(', ')}, not ${wanted}`);
-  await withStore(terminal, async (store) => {
-    for await (const piece of exportSession(store, await one(store, name), format)) terminal.write(piece);
+  await lookIntoStore(terminal, async (store) => {
+    for await (const piece of exportSession(store, await oneSession(store, name), format)) terminal.write(piece);
   });
 };
 
 const show = (terminal: Terminal, name: string, flags: { limit: number; json?: true }): Promise<void> =>
-  withStore(terminal, async (store) => {
-    const session = await one(store, name);
+  lookIntoStore(terminal, async (store) => {
+    const session = await oneSession(store, name);
     const messages = (await store.read((db) => newestSaid(db, session.id, flags.limit))).toReversed();
     if (flags.json === true) terminal.write(json({ session, messages }));
     else terminal.write(`${printList(terminal, [session])}\n${printMessages(terminal, messages)}`);
   });
 
 const search = (terminal: Terminal, words: readonly string[], flags: { limit: number; json?: true }): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     const hits = await searchMessages(store, { text: words.join(' '), limit: flags.limit });
     if (flags.json === true) terminal.write(json(hits));
     else if (hits.length === 0) terminal.write('Nothing was found.\n');
@@ -70,7 +64,7 @@ const search = (terminal: Terminal, words: readonly string[], flags: { limit: nu
   });
 
 export const sessionsCommand = (terminal: Terminal): Command => {
-  const command = new Command('sessions').description('List, show, search and export conversations').addHelpText('after', '\nExamples:\n  hermes sessions list\n  hermes sessions search invoice march\n  hermes sessions export 20261115_100500_1a2b3c4d > talk.md');
+  const command = new Command('sessions').description('List, show, search, export and remove conversations').addHelpText('after', '\nExamples:\n  hermes sessions list\n  hermes sessions search invoice march\n  hermes sessions export 20261115_100500_1a2b3c4d > talk.md');
   command
     .command('list')
     .description('The newest conversations')
@@ -79,7 +73,7 @@ export const sessionsCommand = (terminal: Terminal): Command => {
     .option('--agent <id>', 'only of this agent')
     .option('--json', 'print JSON')
     .action((flags: { limit: number; account?: string; agent?: string; json?: true }) =>
-      withStore(terminal, async (store) => {
+      lookIntoStore(terminal, async (store) => {
         const sessions = await store.read((db) => listSessions(db, { limit: flags.limit, ...(flags.account !== undefined && { account: flags.account }), ...(flags.agent !== undefined && { agent: flags.agent }) }));
         terminal.write(flags.json === true ? json(sessions) : printList(terminal, sessions));
       }),
@@ -92,5 +86,6 @@ export const sessionsCommand = (terminal: Terminal): Command => {
     .argument('<session>', 'id, start of an id, or title')
     .option('--format <format>', exportFormats.join(', '), 'markdown')
     .action((name: string, flags: { format: string }) => writeExport(terminal, name, flags.format));
+  for (const removal of removalCommands(terminal)) command.addCommand(removal.exitOverride());
   return command;
 };

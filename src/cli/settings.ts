@@ -29,7 +29,9 @@ export const readConfig = (terminal: Terminal, redactor?: Redactor): Promise<Loa
 export const readAlone = (terminal: Terminal): Promise<Partial<SectionValues<typeof sections>>> =>
   loadAlone({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, redactor: terminal.redactor });
 
-const unusable = (problems: readonly Problem[]): ConfigError => new ConfigError(['The configuration cannot be used:', ...problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
+/** What only cannot be read now, as a secret whose keeper is still locked, may be readable a moment later. */
+const unusable = (problems: readonly Problem[]): ConfigError =>
+  new ConfigError(['The configuration cannot be used:', ...problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'), { mayPass: problems.every(({ code }) => code === 'unreadable') });
 
 /** The configuration, or a `ConfigError` that lists everything wrong with it. */
 export const requireConfig = async (terminal: Terminal, redactor?: Redactor): Promise<Config> => {

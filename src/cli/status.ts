@@ -17,7 +17,7 @@ import { holderOf } from './gateway/process.ts';
 import type { HomeHolder } from './gateway/process.ts';
 import { silenceFix, silenceOf, silenceText } from './gateway/silence.ts';
 import type { Evidence, Silence } from './gateway/silence.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore } from './open-home.ts';
 import { readAlone } from './settings.ts';
 
 const collect = (store: Store) =>
@@ -130,7 +130,7 @@ const showStatus = async (terminal: Terminal, flags: Flags): Promise<void> => {
   const started = holderOf(resolveHome(terminal.env));
   const trouble = started.type === 'gateway' ? await runningTrouble(terminal, started.pid) : await configTrouble(terminal);
   const { http } = await readAlone(terminal);
-  await withStore(terminal, async (store) => {
+  await lookIntoStore(terminal, async (store) => {
     const look = async (): Promise<{ readonly text: string; readonly isSilent: boolean }> => {
       const outer = await outerFacts(terminal, store, { http, trouble });
       const facts = await collect(store);

@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { ConfigError } from '../core/errors.ts';
+import { traceIdOf } from '../core/trace-id.ts';
 import type { Target } from '../core/message.ts';
 import { traceMessage } from '../store/trace.ts';
 import type { TracedArrival, TracedDelivery, TracedMessage, TracedTurn } from '../store/trace.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore } from './open-home.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
 
@@ -23,8 +24,11 @@ const outcomeLine = (arrival: TracedArrival): string => line(arrival.doneAtMs ??
 const turnLines = (turn: TracedTurn): string[] => {
   const tried = turn.attempts === 1 ? '' : `, ${turn.attempts} attempts`;
   const end = turn.endedAtMs === null ? [] : [line(turn.endedAtMs, 'turn ended', `${turn.exitReason ?? turn.state} after ${turn.endedAtMs - turn.startedAtMs} ms, ${turn.inputTokens} tokens in, ${turn.outputTokens} out${turn.model === null ? '' : `, ${turn.model}`}${turn.error === null ? '' : `: ${turn.error}`}`)];
-  return [line(turn.startedAtMs, 'turn', `${turn.id} in session ${turn.sessionId}${tried}`), ...end];
+  return [line(turn.startedAtMs, 'turn', `${turn.id} in session ${turn.sessionId}${tried}, trace ${traceIdOf({ sessionId: turn.sessionId, turnId: turn.id })}`), ...end];
 };
+
+/** As traces have it, for whoever looks one up. */
+const withTraceId = (message: TracedMessage) => ({ ...message, traceId: message.turn === null ? null : traceIdOf({ sessionId: message.turn.sessionId, turnId: message.turn.id }) });
 
 const deliveryLines = (delivery: TracedDelivery): string[] => [
   line(delivery.createdAtMs, 'delivery', `out_${delivery.id} to ${place(delivery.target)} (${delivery.key})`),
@@ -50,7 +54,7 @@ export const traceCommand = (terminal: Terminal): Command =>
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  hermes trace in_42\n  hermes trace 42 --json')
     .action(async (id: string, flags: { json?: true }) => {
-      const found = await withStore(terminal, (store) => store.read((db) => traceMessage(db, id)));
+      const found = await lookIntoStore(terminal, (store) => store.read((db) => traceMessage(db, id)));
       if (found.length === 0) throw new ConfigError(`Nothing is known of a message ${id}. Messages are traceable for store.inbox_days days.`);
-      terminal.write(flags.json === true ? json(found) : `${found.map((message) => story(terminal, message)).join('\n')}\n`);
+      terminal.write(flags.json === true ? json(found.map(withTraceId)) : `${found.map((message) => story(terminal, message)).join('\n')}\n`);
     });

@@ -16,9 +16,9 @@ const setupHint = ({ sections, accounts }: Config): readonly string[] => {
   return [...missing, 'To connect a model or a messenger, in another terminal (this one takes it over while it runs):', '', '  hermes setup      (from a checkout: npm run -s hermes setup)', ''];
 };
 
-/** What a service prints goes into a journal that others may read: no link that opens the door. */
+/** What is not read by somebody at a terminal goes into a file, a journal or the log of a container, where others may read it: no link that opens the door. */
 const loginLines = async (terminal: Terminal, at: { readonly url: string; readonly logins: Logins }): Promise<readonly string[]> => {
-  if (isSupervised(terminal.env)) return ['  Log in      hermes login makes a link'];
+  if (isSupervised(terminal.env) || terminal.stream?.isTTY !== true) return ['  Log in      hermes login makes a link'];
   const link = `${at.url}/login#${await at.logins.newLink()}`;
   return [`  Log in once ${paint(terminal, 'cyan', link)}`, '              (works once, for 10 minutes; hermes login makes another)'];
 };

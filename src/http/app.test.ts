@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
 import { openStoredData } from '../../test/support/stored-data.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import { manualClock } from '../lib/clock.ts';
 import { capturingLogger } from '../lib/logger.ts';
 import { newMetrics } from '../lib/metrics.ts';
@@ -31,8 +32,9 @@ const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
     ['telegram@work', echo('own')],
     ['web', echo('login')],
   ]);
+  const acts: AuditedAct[] = [];
   const app = httpApp({
-    audit: () => undefined,
+    audit: (act) => void acts.push(act),
     options,
     version: '1.2.3',
     clock,
@@ -57,7 +59,7 @@ const setUp = async (section: Readonly<Record<string, unknown>> = {}) => {
     const answer = await post('/api/login', { token: await logins.newLink() });
     return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   };
-  return { app, ask, post, cookie, clock, logins, lines, webhooks, setReady: (value: boolean) => (ready = value), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  return { app, acts, ask, post, cookie, clock, logins, lines, webhooks, setReady: (value: boolean) => (ready = value), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 };
 
 test('who may talk is the business of logged-in browsers only', async () => {
@@ -180,6 +182,28 @@ test('whoever signs calls wrongly too often is not listened to for a minute, and
   assert.equal(await call('right', '127.0.0.1'), 200);
   await http.clock.advance(60_000);
   assert.equal(await call('right', '203.0.113.7'), 200);
+});
+
+test('whoever names another address with each guess is limited all the same', async () => {
+  await using http = await setUp();
+  const routes = new Hono();
+  routes.all('*', (c) => c.json({}, 401));
+  http.webhooks.set('telegram@work', { guard: 'own', routes });
+  const call = async (i: number): Promise<number> => (await http.ask('/webhooks/telegram@work/', { method: 'POST', from: '127.0.0.1', headers: { 'x-forwarded-for': `198.51.100.${i}` } })).status;
+  for (let i = 0; i < 200; i += 1) assert.equal(await call(i), 401);
+  assert.equal(await call(201), 429);
+  await http.clock.advance(60_000);
+  assert.equal(await call(202), 401);
+});
+
+test('a login and an address that guesses are written down, each once', async () => {
+  await using http = await setUp({ token });
+  await http.post('/api/login', { token }, {}, '198.51.100.2');
+  for (let i = 0; i < 30; i += 1) await http.post('/api/login', { token: `guess ${i}` }, {}, '203.0.113.9');
+  assert.deepEqual(http.acts, [
+    { by: 'the owner at the page', act: 'login', subject: 'from 198.51.100.2' },
+    { by: 'somebody at 203.0.113.9', act: 'locked out', subject: 'too many wrong logins' },
+  ]);
 });
 
 test('a client behind a trusted proxy is limited by its own address, and cannot choose it', async () => {

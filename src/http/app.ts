@@ -21,6 +21,7 @@ import { loginRoutes, requireLogin } from './login.ts';
 import type { LoginDeps } from './login.ts';
 import type { Logins } from './logins.ts';
 import { metricsRoutes } from './metrics.ts';
+import { noteLockouts } from './note-lockouts.ts';
 import type { HttpOptions } from './options.ts';
 import { pageRoutes } from './page.ts';
 import type { Page } from './page.ts';
@@ -65,15 +66,28 @@ const forward = (c: Context<HttpEnv>, webhook: Webhook, prefix: string): Respons
 /** Signatures are guessed by programs: few tries, but a short wait, since the right caller may sit behind the same address. */
 const signatureTries = { max: 20, windowMs: 60_000 };
 
+/** What a tunnel says of its callers may be what they say of themselves, so all of them together have a limit too. */
+const throughTunnel = { max: 200, windowMs: 60_000 };
+
+interface ForgerLimits {
+  readonly callers: FailureLimiter;
+  readonly tunnels: FailureLimiter;
+}
+
+const newForgerLimits = (clock: Clock, onLocked: (address: string) => void): ForgerLimits => ({ callers: newFailureLimiter({ clock, ...signatureTries, onLocked }), tunnels: newFailureLimiter({ clock, ...throughTunnel, onLocked }) });
+
 /** Whoever signs wrongly too often is not listened to for a while; a right signature forgives nothing, since it may come from somebody else. */
 const limitForgers =
-  (limiter: FailureLimiter, trustedProxies: readonly string[], take: (c: Context<HttpEnv>) => Promise<Response>) =>
+  ({ callers, tunnels }: ForgerLimits, trustedProxies: readonly string[], take: (c: Context<HttpEnv>) => Promise<Response>) =>
   async (c: Context<HttpEnv>): Promise<Response> => {
-    const address = callerAddress(c, trustedProxies);
-    const waitMs = limiter.waitMs(address);
+    const { address, tunnel } = callerAddress(c, trustedProxies);
+    const waitMs = Math.max(callers.waitMs(address), tunnel === undefined ? 0 : tunnels.waitMs(tunnel));
     if (waitMs > 0) return c.json({ error: 'There were too many wrong calls from your address.' }, 429, { 'retry-after': String(Math.ceil(waitMs / 1000)) });
     const response = await take(c);
-    if (response.status === 401) limiter.failed(address);
+    if (response.status === 401) {
+      callers.failed(address);
+      if (tunnel !== undefined) tunnels.failed(tunnel);
+    }
     return response;
   };
 
@@ -100,17 +114,18 @@ const openedLate = (deps: ApiDeps): (() => Promise<Hono<HttpEnv>>) => {
 /** The whole HTTP surface. It knows no platform: accounts bring their routes, and a guard says who may call them. */
 export const httpApp = (deps: HttpDeps): Hono<HttpEnv> => {
   const { options } = deps;
-  const login: LoginDeps = { logins: deps.logins, limiter: newFailureLimiter({ clock: deps.clock }), trustedProxies: options.trusted_proxies, token: options.token };
+  const lockedOut = noteLockouts(deps);
+  const login: LoginDeps = { logins: deps.logins, limiter: newFailureLimiter({ clock: deps.clock, onLocked: lockedOut('logins') }), trustedProxies: options.trusted_proxies, token: options.token, audit: deps.audit };
   const app = new Hono<HttpEnv>();
   app.use(securityHeaders);
 
   app.route('/', healthRoutes({ clock: deps.clock, version: deps.version, readiness: deps.readiness, login }));
   app.route('/', metricsRoutes(deps.metrics, login));
   app.use('/webhooks/:account/*', limitBody(maxBytes.webhook));
-  app.all('/webhooks/:account/*', limitForgers(newFailureLimiter({ clock: deps.clock, ...signatureTries }), options.trusted_proxies, mount(deps, 'own', '/webhooks/')));
+  app.all('/webhooks/:account/*', limitForgers(newForgerLimits(deps.clock, lockedOut('signatures of webhooks')), options.trusted_proxies, mount(deps, 'own', '/webhooks/')));
 
   if (deps.api !== undefined) {
-    const api = openedLate({ ...deps, ...deps.api, trustedProxies: options.trusted_proxies });
+    const api = openedLate({ ...deps, ...deps.api, onLocked: lockedOut('keys of the API'), trustedProxies: options.trusted_proxies });
     for (const path of ['/v1/*', '/api/sessions', '/api/sessions/*', '/api/jobs', '/api/jobs/*', '/health/detailed']) app.all(path, async (c) => (await api()).fetch(c.req.raw, c.env));
   }
 

@@ -54,9 +54,9 @@ export const clientOf = (c: Context<HttpEnv>, trustedProxies: readonly string[])
  * Where a call comes from, to count wrong signatures by. Behind a tunnel on this machine that nobody has named as trusted, what the tunnel says is good
  * enough for counting: otherwise one forger would shut the door for everybody.
  */
-export const callerAddress = (c: Context<HttpEnv>, trustedProxies: readonly string[]): string => {
+export const callerAddress = (c: Context<HttpEnv>, trustedProxies: readonly string[]): { readonly address: string; /** Whose word the address is. */ readonly tunnel?: string } => {
   const { address } = clientOf(c, trustedProxies);
-  if (!isLoopback(address)) return address;
+  if (!isLoopback(address)) return { address };
   const told = forwardedAddress(c.req.header('x-forwarded-for') ?? '', new Set());
-  return told !== undefined && isIP(told) !== 0 ? told : address;
+  return told !== undefined && isIP(told) !== 0 ? { address: told, tunnel: address } : { address };
 };

@@ -14,7 +14,16 @@ interface Failures {
   readonly untilMs: number;
 }
 
-export const newFailureLimiter = (options: { readonly clock: Clock; readonly max?: number; readonly windowMs?: number; readonly keep?: number }): FailureLimiter => {
+export interface LimiterOptions {
+  readonly clock: Clock;
+  readonly max?: number;
+  readonly windowMs?: number;
+  readonly keep?: number;
+  /** Told of an address, or the network around it, that has to wait from now on. */
+  onLocked?(address: string): void;
+}
+
+export const newFailureLimiter = (options: LimiterOptions): FailureLimiter => {
   const { clock, max = 10, windowMs = 10 * 60_000, keep = 10_000 } = options;
   const failures = new Map<string, Failures>();
   const current = (key: string): Failures | undefined => {
@@ -33,6 +42,7 @@ export const newFailureLimiter = (options: { readonly clock: Clock; readonly max
       const found = current(key);
       if (found !== undefined) {
         found.count += 1;
+        if (found.count === max) options.onLocked?.(key);
         return;
       }
       const oldest = failures.size >= keep ? failures.keys().next().value : undefined;

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { z } from 'zod';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import { clientOf, parseHost } from './client.ts';
 import type { HttpEnv } from './client.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
@@ -12,6 +13,8 @@ export interface LoginDeps {
   readonly logins: Logins;
   readonly limiter: FailureLimiter;
   readonly trustedProxies: readonly string[];
+  /** Writes down who has logged in. */
+  audit(act: AuditedAct): void;
   /** The owner's token from the configuration. */
   readonly token?: string | undefined;
 }
@@ -50,6 +53,7 @@ export const loginRoutes = (deps: LoginDeps): Hono<HttpEnv> => {
       return c.json({ error: 'This login link is used, too old or wrong.' }, 401);
     }
     deps.limiter.succeeded(client.address);
+    deps.audit({ by: 'the owner at the page', act: 'login', subject: `from ${client.address === '' ? 'an unknown address' : client.address}` });
     setSession(c, secret, { secure: client.secure, maxAge: sessionLifeMs / 1000 });
     return c.json({ ok: true });
   });

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { Hono } from 'hono';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from '../lib/metrics.ts';
@@ -13,6 +15,15 @@ export const metricsRoutes = (metrics: Metrics, login: LoginDeps): Hono<HttpEnv>
   return routes;
 };
 
+const descriptors = '/proc/self/fd';
+
+/** Only where the system tells. The look itself opens one. */
+const addOpenFiles = (metrics: Metrics): void => {
+  if (!existsSync(descriptors)) return;
+  const open = metrics.gauge({ name: 'process_open_fds', help: 'Number of open file descriptors.' }).at();
+  metrics.collect(async () => open.set((await readdir(descriptors)).length - 1));
+};
+
 /** Facts about this process under their customary names. The event loop is watched until the process ends. */
 export const addProcessMetrics = (metrics: Metrics, version: string): void => {
   const delay = monitorEventLoopDelay({ resolution: 20 });
@@ -25,6 +36,7 @@ export const addProcessMetrics = (metrics: Metrics, version: string): void => {
     .at()
     .set(Math.round((performance.timeOrigin / 1000) * 1000) / 1000);
   metrics.gauge({ name: 'hermes_build_info', help: 'Constant 1, labelled with the version.', labels: ['version'] }).at(version).set(1);
+  addOpenFiles(metrics);
   metrics.collect(() => {
     const { user, system } = process.cpuUsage();
     rss.set(process.memoryUsage.rss());

@@ -11,6 +11,7 @@ import { slept, systemClock } from '../lib/clock.ts';
 import { isLoopbackName } from './client.ts';
 import type { HttpEnv } from './client.ts';
 import type { HttpOptions } from './options.ts';
+import { reachableUrl } from './reachable-url.ts';
 
 export interface RunningHttp {
   /** Where a browser on this machine finds the page, without a slash at the end. */
@@ -88,12 +89,6 @@ const untilQuiet = async (server: Server): Promise<void> => {
 export const checkExposure = (options: HttpOptions): void => {
   if (isLoopbackName(options.host) || options.token !== undefined) return;
   throw new ConfigError(`http.host is ${options.host}, which others can reach. Set http.token (or HERMES_HTTP_TOKEN) to at least 16 characters, or http.host to 127.0.0.1.`);
-};
-
-/** Where a program on this machine finds a server that listens there. */
-export const reachableUrl = (host: string, port: number): string => {
-  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 };
 
 const portOf = (server: Server): number => {

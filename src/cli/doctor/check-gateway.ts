@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
 import { checkExposure } from '../../http/server.ts';
 import type { HttpOptions } from '../../http/options.ts';
+import { reachableUrl } from '../../http/reachable-url.ts';
 import { probeSocket } from '../chat/probe-socket.ts';
 import { span } from '../environment.ts';
-import { doorUrl, probeDoor } from '../gateway/probe-door.ts';
+import { probeDoor } from '../gateway/probe-door.ts';
 import { silenceFix, silenceText } from '../gateway/silence.ts';
 import type { Examination } from './examination.ts';
 import { broken, ok, skipped, warning } from './finding.ts';
@@ -28,7 +29,7 @@ const doorFindings = async (examined: Examination, http: HttpOptions, signal: Ab
   const isOurs = examined.isRunning && (await pidOf(examined.home)) !== undefined;
   switch (held.by) {
     case 'nobody':
-      return [isOurs ? broken(`The gateway runs, but nothing answers at ${doorUrl(http)}`, 'Restart the gateway; its log says why') : ok(`${where} is free`)];
+      return [isOurs ? broken(`The gateway runs, but nothing answers at ${reachableUrl(http.host, http.port)}`, 'Restart the gateway; its log says why') : ok(`${where} is free`)];
     case 'silence':
       return [isOurs ? broken(`The gateway holds port ${http.port}, but does not answer`, silenceFix) : broken(`${where} is held by a program that does not answer`, elsewhere)];
     case 'stranger':
@@ -36,7 +37,7 @@ const doorFindings = async (examined: Examination, http: HttpOptions, signal: Ab
     case 'gateway':
       if (!isOurs) return [broken(`${where} is held by a gateway with another home`, elsewhere)];
       return [
-        ok(`The page answers at ${doorUrl(http)}, for ${span(held.uptimeMs)} now`),
+        ok(`The page answers at ${reachableUrl(http.host, http.port)}, for ${span(held.uptimeMs)} now`),
         ...(held.version === examined.terminal.version ? [] : [warning(`The gateway runs version ${held.version}, and this is ${examined.terminal.version}`, 'Restart the gateway')]),
       ];
     default:

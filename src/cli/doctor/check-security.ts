@@ -1,11 +1,15 @@
+import { stat } from 'node:fs/promises';
 import { isLoopbackName } from '../../http/client.ts';
 import { platforms } from '../../platforms/registry.ts';
+import { noAuthentication } from '../../platforms/webhook/client.ts';
+import type { WebhookOptions } from '../../platforms/webhook/client.ts';
 import { listApiKeys } from '../../store/api-keys.ts';
 import type { Config } from '../settings.ts';
 import { askable } from './examination.ts';
 import type { Examination } from './examination.ts';
 import { ok, skipped, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
+import { isWeakSecret } from './weak-secret.ts';
 
 const strangersHave = (config: Config): readonly string[] =>
   config.accounts.filter(({ platform, common }) => platforms.find(({ name }) => name === platform)?.authenticatesSenders === false && (common.allow_all_users || config.sections.access.allow_all_users)).map(({ account }) => account);
@@ -39,6 +43,34 @@ const keys = async (examined: Examination): Promise<readonly Finding[]> => {
   ];
 };
 
+const webhookRoutes = (config: Config): readonly { readonly name: string; readonly secret: string }[] =>
+  config.accounts
+    .filter(({ platform }) => platform === 'webhook')
+    .flatMap(({ account, options }) => Object.entries((options as WebhookOptions).routes).map(([name, { secret }]) => ({ name: `${account}/${name}`, secret })));
+
+const unsigned = (config: Config): readonly Finding[] => {
+  const open = webhookRoutes(config).filter(({ secret }) => secret === noAuthentication);
+  return open.length === 0 ? [] : [warning(`Every program on this machine may call these webhooks without a secret: ${open.map(({ name }) => name).join(', ')}`, 'Remove them, and let hermes webhook add make routes with a secret')];
+};
+
+/** Credentials that this gateway's owner has chosen, and that strangers may try to guess. */
+const weak = (config: Config): readonly Finding[] => {
+  const { http, api_server: api } = config.sections;
+  const chosen = [
+    { name: 'http.token', secret: http.token },
+    { name: 'api_server.key', secret: api.key },
+    ...webhookRoutes(config).filter(({ secret }) => secret !== noAuthentication),
+  ];
+  const guessable = chosen.filter(({ secret }) => secret !== undefined && isWeakSecret(secret)).map(({ name }) => name);
+  return guessable.length === 0 ? [] : [warning(`Easy to guess: ${guessable.join(', ')}`, 'Take a drawn one: openssl rand -base64 32')];
+};
+
+/** Whose rights the agent's commands have. */
+const rights = async ({ home, homeExists }: Examination): Promise<readonly Finding[]> => {
+  const isRoot = process.getuid?.() === 0 || (homeExists && process.platform !== 'win32' && (await stat(home)).uid === 0);
+  return isRoot ? [warning('The gateway of this home runs as root, and with it every command that the agent runs', 'Let it run as a user of its own, and give it the home: chown -R')] : [];
+};
+
 const secrets = ({ secretInConfig }: Examination): readonly Finding[] => [
   secretInConfig ? warning('config.yaml holds a credential', 'Keep it in .env, so that config.yaml can be shown to others: hermes config set writes it there') : ok('config.yaml holds no credential'),
 ];
@@ -47,5 +79,5 @@ const secrets = ({ secretInConfig }: Examination): readonly Finding[] => [
 export const checkSecurity = async (examined: Examination): Promise<readonly Finding[]> => {
   const { config } = examined;
   if (config === undefined) return [skipped('The configuration cannot be used')];
-  return [...commands(config), ...doors(config), ...(await keys(examined)), ...secrets(examined)];
+  return [...commands(config), ...(await rights(examined)), ...doors(config), ...unsigned(config), ...(await keys(examined)), ...weak(config), ...secrets(examined)];
 };

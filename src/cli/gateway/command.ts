@@ -8,6 +8,7 @@ import { writeAtomically } from '../../lib/write-atomically.ts';
 import { Exit, paint } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
 import { logsCommand } from '../logs.ts';
+import { noteAct } from '../note-act.ts';
 import { readAlone, requireConfig } from '../settings.ts';
 import { statusCommand } from '../status.ts';
 import { dumpGateway } from './dump.ts';
@@ -81,7 +82,7 @@ const run = (terminal: Terminal): Command =>
 const startAnyhow = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
   const service = serviceAtWork(terminal.env, home);
   if (options.replace === true) {
-    if (service !== undefined) throw new ConfigError(`The gateway of ${home} is the service ${service.name}, which would start it again. hermes gateway restart starts it anew.`);
+    if (service !== undefined) throw new ConfigError(`The gateway of ${home} is the service ${service.name}, and one beside it would not be looked after. hermes gateway restart starts it anew.`);
     return startDetached(inHome(terminal, home), home, options);
   }
   return service === undefined || holderOf(home).type !== 'nobody' ? startDetached(inHome(terminal, home), home) : { pid: startService(terminal.env, home, service), isNew: true };
@@ -97,6 +98,7 @@ const start = (terminal: Terminal): Command =>
       eachHome(terminal, options, async (home) => {
         if (options.replace === true) refuseInside(terminal, home, 'hermes gateway start --replace');
         const { pid, isNew } = await startAnyhow(terminal, home, options);
+        if (isNew && options.replace !== true) noteAct(home, 'gateway start', `process ${pid}`);
         if (!isNew) return `The gateway of ${home} already runs as process ${pid}. hermes gateway restart starts it anew, hermes gateway start --replace lets a new one take over.`;
         return `The gateway of ${home} runs as process ${pid}. hermes status shows what it does, hermes login opens its page, hermes gateway stop ends it.`;
       }),
@@ -111,10 +113,17 @@ const stop = (terminal: Terminal): Command =>
     .action((options: AllOption & { readonly force?: true }) =>
       eachHome(terminal, options, async (home) => {
         const planned = await endAfterTurn(terminal, home, 'stop');
-        if (planned !== undefined) return planned;
+        if (planned !== undefined) {
+          noteAct(home, 'gateway stop', 'when the turn has ended');
+          return planned;
+        }
         const service = serviceAtWork(terminal.env, home);
-        if (service !== undefined && stopService(terminal.env, service)) return `The gateway of ${home} has ended. Its service ${service.name} starts it with the machine; hermes gateway start does so now.`;
+        if (service !== undefined && stopService(terminal.env, service)) {
+          noteAct(home, 'gateway stop', service.name);
+          return `The gateway of ${home} has ended. Its service ${service.name} starts it with the machine; hermes gateway start does so now.`;
+        }
         const stopped = await stopGateway(home, { drainMs: await drainMsOrUsual(terminal, home), force: options.force === true });
+        if (stopped !== 'not running') noteAct(home, 'gateway stop', stopped === 'killed' ? 'by force' : undefined);
         return stopped === 'not running' ? `No gateway runs in ${home}.` : `The gateway of ${home} has ${stopped === 'killed' ? 'been ended by force' : 'ended'}.`;
       }),
     );
@@ -127,11 +136,15 @@ const restart = (terminal: Terminal): Command =>
     .action((options: AllOption) =>
       eachHome(terminal, options, async (home) => {
         const planned = await endAfterTurn(terminal, home, 'restart');
-        if (planned !== undefined) return planned;
+        if (planned !== undefined) {
+          noteAct(home, 'gateway restart', 'when the turn has ended');
+          return planned;
+        }
         const pid = await restartGateway(home, { drainMs: await drainMsOrUsual(terminal, home), startMs });
-        if (pid !== undefined) return `The gateway of ${home} has started anew as process ${pid}.`;
-        if (options.all === true) return `No gateway runs in ${home}.`;
-        return `The gateway of ${home} did not run; it runs now as process ${(await startAnyhow(terminal, home)).pid}.`;
+        if (pid === undefined && options.all === true) return `No gateway runs in ${home}.`;
+        const now = pid ?? (await startAnyhow(terminal, home)).pid;
+        noteAct(home, 'gateway restart', `process ${now}`);
+        return pid === undefined ? `The gateway of ${home} did not run; it runs now as process ${now}.` : `The gateway of ${home} has started anew as process ${now}.`;
       }),
     );
 
@@ -188,6 +201,7 @@ const install = (terminal: Terminal): Command =>
       await untilManagerAnswers(service);
       const refused = tellManager(terminal.env, service.install);
       if (refused !== undefined) throw new ConfigError(`${service.path} is written, but ${service.manager} did not take it: ${refused}`);
+      noteAct(resolveHome(terminal.env), 'gateway install', service.path);
       if (missed !== undefined) terminal.writeError(`It runs only while you are logged in, because ${missed}. An admin can change that with: sudo ${service.wishes.map((command) => command.join(' ')).join('; ')}\n`);
       return terminal.write(`${service.name} runs and starts with the machine. hermes gateway status shows it, hermes gateway uninstall${options.system === true ? ' --system' : ''} removes it.\n`);
     });
@@ -206,6 +220,7 @@ const uninstall = (terminal: Terminal): Command =>
       await rm(service.path, { force: true });
       const left = refused ?? tellManager(terminal.env, service.forget);
       if (left !== undefined) terminal.writeError(`${service.manager} said: ${left}\n`);
+      noteAct(home, 'gateway uninstall', service.path);
       terminal.write(`${service.name} is removed.\n`);
     });
 

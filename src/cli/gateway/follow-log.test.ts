@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { renameSync, writeFileSync, appendFileSync } from 'node:fs';
 import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openLogFile } from '../../lib/log-file.ts';
 import { followLog, readLog } from './follow-log.ts';
 
 test('older files come first', async () => {
@@ -12,8 +14,8 @@ test('older files come first', async () => {
     await writeFile(`${path}.2`, 'a\n');
     await writeFile(`${path}.1`, 'b\n');
     await writeFile(path, 'c\nd\n');
-    assert.deepEqual(await readLog(path, 3), ['a', 'b', 'c', 'd']);
-    assert.deepEqual(await readLog(join(folder, 'other.log'), 3), []);
+    assert.deepEqual(await readLog({ path, keep: 3 }), ['a', 'b', 'c', 'd']);
+    assert.deepEqual(await readLog({ path: join(folder, 'other.log'), keep: 3 }), []);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -28,7 +30,7 @@ test('what is written is seen line by line, also across two writes and in the fi
   const until = (count: number): Promise<void> => new Promise((resolve) => (seen.length >= count ? resolve() : (waiting = { count, resolve })));
   await writeFile(path, 'before\n');
   const following = followLog(
-    path,
+    { path, keep: 3 },
     (line) => {
       seen.push(line);
       if (waiting !== undefined && seen.length >= waiting.count) waiting.resolve();
@@ -49,4 +51,56 @@ test('what is written is seen line by line, also across two writes and in the fi
     await following;
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+/** The first so many lines that are seen of a log in a folder of its own. */
+const followed = async (count: number, write: (path: string) => void | Promise<void>): Promise<readonly string[]> => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-log-'));
+  const path = join(folder, 'gateway.log');
+  const end = new AbortController();
+  const seen: string[] = [];
+  const done = Promise.withResolvers<void>();
+  await writeFile(path, 'before\n');
+  const following = followLog(
+    { path, keep: 3 },
+    (line) => {
+      seen.push(line);
+      if (seen.length === count) done.resolve();
+    },
+    end.signal,
+  );
+  try {
+    await write(path);
+    await done.promise;
+    return seen;
+  } finally {
+    end.abort();
+    await following;
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+test('nothing is missed when the file is moved away twice between two looks', async () => {
+  const seen = await followed(5, (path) => {
+    appendFileSync(path, 'one\ntwo\n');
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, 'three\nfour\n');
+    renameSync(`${path}.1`, `${path}.2`);
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, 'five\n');
+  });
+  assert.deepEqual(seen, ['one', 'two', 'three', 'four', 'five']);
+});
+
+test('what is still on its way into a file when that is moved away is seen, too', async () => {
+  const lines = Array.from({ length: 40 }, (_none, i) => `line ${i} ${'x'.repeat(40)}`);
+  const seen = await followed(lines.length, async (path) => {
+    const file = openLogFile(path, { maxBytes: 800, keep: 3 });
+    for (const line of lines) {
+      file.write(`${line}\n`);
+      if (line.startsWith('line 1')) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await file.close();
+  });
+  assert.deepEqual(seen.toSorted(), lines.toSorted());
 });

@@ -1,11 +1,18 @@
 import { existsSync, statSync, watch } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
 const chunkBytes = 64 * 1024;
 
+/** A log and how many older files it has at most. */
+export interface LogFiles {
+  readonly path: string;
+  readonly keep: number;
+}
+
 /** Lines of a file and of its older parts, newest file last. */
-export const readLog = async (path: string, keep: number): Promise<readonly string[]> => {
+export const readLog = async ({ path, keep }: LogFiles): Promise<readonly string[]> => {
   const lines: string[] = [];
   for (let i = keep; i >= 0; i -= 1) {
     const part = i === 0 ? path : `${path}.${i}`;
@@ -14,36 +21,76 @@ export const readLog = async (path: string, keep: number): Promise<readonly stri
   return lines;
 };
 
-/** Reads whole lines from a place in a file on; answers where they end. */
-const readFrom = async (path: string, from: number, onLine: (line: string) => void): Promise<number> => {
-  const file = await open(path, 'r');
+interface Part {
+  readonly path: string;
+  readonly inode: number;
+  readonly size: number;
+}
+
+/** The files of a log that are there, oldest first. */
+const partsOf = ({ path, keep }: LogFiles): readonly Part[] =>
+  Array.from({ length: keep + 1 }, (_none, i) => (i === keep ? path : `${path}.${keep - i}`)).flatMap((each) => {
+    const found = statSync(each, { throwIfNoEntry: false });
+    return found === undefined ? [] : [{ path: each, inode: found.ino, size: found.size }];
+  });
+
+/** Opens a part; undefined when it has been moved away meanwhile. */
+const openPart = async ({ path, inode }: Part): Promise<FileHandle | undefined> => {
+  let file: FileHandle;
   try {
-    let at = from;
-    let rest = Buffer.alloc(0);
-    for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, at + rest.length);
-      if (bytesRead === 0) return at;
-      const bytes = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-      const end = bytes.lastIndexOf(0x0a) + 1;
-      for (const line of bytes.toString('utf8', 0, end).split('\n')) if (line !== '') onLine(line);
-      at += end;
-      rest = bytes.subarray(end);
-    }
-  } finally {
-    await file.close();
+    file = await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if ((await file.stat()).ino === inode) return file;
+  await file.close();
+  return undefined;
+};
+
+/** Reads whole lines from a place in a file on; answers where they end. */
+const readFrom = async (file: FileHandle, from: number, onLine: (line: string) => void): Promise<number> => {
+  let at = from;
+  let rest = Buffer.alloc(0);
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, at + rest.length);
+    if (bytesRead === 0) return at;
+    const bytes = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    for (const line of bytes.toString('utf8', 0, end).split('\n')) if (line !== '') onLine(line);
+    at += end;
+    rest = bytes.subarray(end);
   }
 };
 
-/** Calls `onLine` for what is written to a log from now on, also after it was moved away and begun anew. Resolves when the signal comes. */
-export const followLog = async (path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void> => {
-  const sizeNow = (): { inode: number; size: number } => {
-    const found = statSync(path, { throwIfNoEntry: false });
-    return { inode: found?.ino ?? 0, size: found?.size ?? 0 };
+/** Hands out what has been added to any of the files since the last look. How far each was read is known by its inode: names move on. */
+const newReader = (files: LogFiles, onLine: (line: string) => void): (() => Promise<void>) => {
+  let read = new Map(partsOf(files).map(({ inode, size }) => [inode, size]));
+  const lookAgain = async (): Promise<boolean> => {
+    const parts = partsOf(files);
+    read = new Map([...read].filter(([inode]) => parts.some((part) => part.inode === inode)));
+    for (const part of parts) {
+      const known = read.get(part.inode) ?? 0;
+      const from = part.size < known ? 0 : known;
+      if (part.size === from) continue;
+      const file = await openPart(part);
+      if (file === undefined) return true;
+      await using _closed = file;
+      read.set(part.inode, await readFrom(file, from, onLine));
+    }
+    return false;
   };
-  let { inode, size: at } = sizeNow();
+  return async () => {
+    while (await lookAgain());
+  };
+};
+
+/** Calls `onLine` for what is written to a log from now on, also after it was moved away and begun anew, however often. Resolves when the signal comes. */
+export const followLog = async (files: LogFiles, onLine: (line: string) => void, signal: AbortSignal): Promise<void> => {
+  const readOn = newReader(files, onLine);
   let changed = Promise.withResolvers<void>();
-  const watcher = watch(dirname(path), (_type, name) => {
-    if (name === null || name === basename(path)) changed.resolve();
+  const watcher = watch(dirname(files.path), (_type, name) => {
+    if (name === null || name.startsWith(basename(files.path))) changed.resolve();
   });
   const stop = (): void => changed.resolve();
   signal.addEventListener('abort', stop, { once: true });
@@ -51,13 +98,7 @@ export const followLog = async (path: string, onLine: (line: string) => void, si
     while (!signal.aborted) {
       await changed.promise;
       changed = Promise.withResolvers<void>();
-      if (signal.aborted) return;
-      const now = sizeNow();
-      if (now.inode !== inode || now.size < at) {
-        inode = now.inode;
-        at = 0;
-      }
-      if (now.size > at) at = await readFrom(path, at, onLine);
+      if (!signal.aborted) await readOn();
     }
   } finally {
     signal.removeEventListener('abort', stop);

@@ -1,14 +1,15 @@
 import { ConfigError } from '../../core/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { PortHold } from '../../http/hold-port.ts';
-import { reachableUrl } from '../../http/server.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { FileLock } from '../../store/file-lock.ts';
 import { lockHome } from '../../store/home-lock.ts';
 import { inspectStore } from '../../store/inspect.ts';
+import { noteAct } from '../note-act.ts';
 import { storePath } from '../open-home.ts';
 import type { Config } from '../settings.ts';
 import { planEnd } from './planned-end.ts';
+import { probeDoor } from './probe-door.ts';
 import { holderOf, isAlive, lookFor } from './process.ts';
 import { stopGateway } from './stop.ts';
 
@@ -26,33 +27,25 @@ export interface Here {
 
 const drainMsOf = ({ sections }: Config): number => sections.agent.restart_drain_timeout * 1000;
 
-/** One that does not answer may hold the database, and would leave nothing to whoever starts beside it. */
-const answers = async ({ host, port }: Config['sections']['http']): Promise<boolean> => {
-  try {
-    return (await fetch(`${reachableUrl(host, port)}/health`, { signal: AbortSignal.timeout(answerMs) })).ok;
-  } catch (error) {
-    if (error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')) return false;
-    throw error;
-  }
-};
-
 /** A port that cannot be shared, and a database that has to be changed first, leave no room for two. */
 const canBothRun = async ({ home, config, port }: Here): Promise<boolean> => {
   const { http, store: options } = config.sections;
-  if (port.sharing !== 'beside' || !(await answers(http))) return false;
+  // One that does not answer may hold the database, and would leave nothing to whoever starts beside it.
+  if (port.sharing !== 'beside' || (await probeDoor(http, new AbortController().signal)).by !== 'gateway') return false;
   await using store = await inspectStore({ databaseUrl: options.database_url, path: storePath(home), clock: systemClock, wholeBytes: 0 });
   return store !== undefined && store.version === store.expected;
 };
+
+const noteTakeOver = (home: string, from: Predecessor): void => noteAct(home, 'gateway take over', `process ${process.pid} from process ${from.pid}`);
 
 /** Who runs in the home and will be taken over from. Where two cannot run side by side it is ended first, and nobody is left. */
 export const findPredecessor = async (here: Here): Promise<Predecessor | undefined> => {
   const holder = holderOf(here.home);
   if (holder.type === 'gateway' && (await canBothRun(here))) return { pid: holder.pid };
-  await stopGateway(here.home, { drainMs: drainMsOf(here.config), force: true });
+  const stopped = await stopGateway(here.home, { drainMs: drainMsOf(here.config), force: true });
+  if (stopped !== 'not running' && holder.type === 'gateway') noteTakeOver(here.home, holder);
   return undefined;
 };
-
-const answerMs = 3_000;
 
 /** Beyond what running turns get; whoever takes longer is ended by force. */
 const marginMs = 10_000;
@@ -84,5 +77,6 @@ export const handOver = async (gateway: Gateway, from: Predecessor, here: Here):
   if (lock === undefined) throw new ConfigError(`Another gateway has taken ${home} in the moment in which this one was to. This one ends.`, { mayPass: true });
   port.take();
   await gateway.takeOver();
+  noteTakeOver(home, from);
   return lock;
 };

@@ -1,9 +1,10 @@
 import type { HttpOptions } from '../../http/options.ts';
+import { reachableUrl } from '../../http/reachable-url.ts';
 
 const answerMs = 2_000;
 
 /** Who listens where the page of a home is to be. */
-export type Door =
+type Door =
   | { readonly by: 'nobody' }
   | { readonly by: 'gateway'; readonly version: string; readonly uptimeMs: number }
   | { readonly by: 'stranger' }
@@ -15,16 +16,11 @@ const codeOf = (error: unknown): string | undefined => {
   return undefined;
 };
 
-export const doorUrl = ({ host, port }: Pick<HttpOptions, 'host' | 'port'>): string => {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-};
-
 /** Asks whoever listens there how it is. Rejects only with the reason of the signal. */
 export const probeDoor = async (http: Pick<HttpOptions, 'host' | 'port'>, signal: AbortSignal): Promise<Door> => {
   const late = AbortSignal.timeout(answerMs);
   try {
-    const response = await fetch(`${doorUrl(http)}/health`, { signal: AbortSignal.any([signal, late]), redirect: 'error' });
+    const response = await fetch(`${reachableUrl(http.host, http.port)}/health`, { signal: AbortSignal.any([signal, late]), redirect: 'error' });
     const { status, version, uptime_s: uptime } = (await response.json()) as Readonly<Record<string, unknown>>;
     return status === 'ok' && typeof version === 'string' && typeof uptime === 'number' ? { by: 'gateway', version, uptimeMs: uptime * 1000 } : { by: 'stranger' };
   } catch (error) {

@@ -36,6 +36,8 @@ export interface ApiDeps {
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** Undefined while the gateway starts or stops. */
   readonly gate: () => ApiGate | undefined;
+  /** Told of an address that has sent too many wrong keys. */
+  readonly onLocked?: (address: string) => void;
 }
 
 const features = { chat_completions: true, chat_completions_streaming: true, responses_api: true, responses_streaming: true, responses_background: true, responses_websocket: true, run_submission: true, run_status: true, run_events_sse: true, run_stop: true, run_approval_response: true, run_steer: true, approval_events: true, sessions: true, session_chat_streaming: true, jobs: true, openapi: true, session_continuity_header: true, session_key_header: true, client_tools: true, image_input: true, idempotency_key: true, tool_progress_events: true, cors: true };
@@ -66,7 +68,7 @@ const routesOf = (deps: ApiDeps, callers: Callers): readonly ApiRoute[] => {
 
 /** The OpenAI-compatible API: its own guard by key, its own form of errors, for every path below it. */
 export const apiApp = (deps: ApiDeps): Hono<HttpEnv> => {
-  const callers = new Callers({ store: deps.store, clock: deps.clock, limiter: newFailureLimiter({ clock: deps.clock }), trustedProxies: deps.trustedProxies, key: deps.options.key });
+  const callers = new Callers({ store: deps.store, clock: deps.clock, limiter: newFailureLimiter({ clock: deps.clock, ...(deps.onLocked !== undefined && { onLocked: deps.onLocked }) }), trustedProxies: deps.trustedProxies, key: deps.options.key });
   const routes = routesOf(deps, callers);
   const app = new Hono<HttpEnv>();
   app.use(allowOrigin(deps.options.cors_origins));
