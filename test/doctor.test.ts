@@ -79,15 +79,16 @@ describe('the doctor', { concurrency: true }, () => {
 
   test('says what makes a gateway easy to misuse when asked for that, and calls none of it broken', async () => {
     await using world = await newWorld();
-    await world.configure({ platforms: { telegram: { ...world.telegram.options, allow_all_users: true } }, approvals: { mode: 'off', cron_mode: 'approve' }, command_allowlist: ['rm -r'], api_server: { cors_origins: ['https://chat.example'] } });
+    await world.configure({ platforms: { telegram: { ...world.telegram.options, allow_all_users: true }, webhook: { routes: { open: { secret: 'INSECURE_NO_AUTH' }, poor: { secret: 'passwordpassword' } } } }, approvals: { mode: 'off', cron_mode: 'approve' }, command_allowlist: ['rm -r'], api_server: { cors_origins: ['https://chat.example'], key: 'aaaaaaaaaaaaaaaaaaaaaaaa' }, http: { token: 'aaaaaaaaaaaaaaaa' } });
     const diagnosis = await doctor(world, '--security', '--offline');
     assert.deepEqual([diagnosis.errors, diagnosis.left], [0, '0']);
     const said = found(diagnosis, 'security');
-    for (const words of [/approvals\.mode: off/, /cron_mode/, /Everybody on telegram can let the agent run commands/, /without asking: rm -r/, /ok: The page and the API can be reached from this machine only/]) assert.match(said, words);
+    for (const words of [/approvals\.mode: off/, /cron_mode/, /Everybody on telegram can let the agent run commands/, /without asking: rm -r/, /ok: The page and the API can be reached from this machine only/, /these webhooks without a secret: webhook\/open/, /Easy to guess: http\.token, api_server\.key, webhook\/poor/]) assert.match(said, words);
+    assert.equal(/runs as root/.test(said), process.getuid?.() === 0);
     assert.match(found(diagnosis, 'people'), /allow_all_users/);
     assert.equal(found(diagnosis, 'model'), '', 'nothing else is looked at');
     await using careful = await newWorld();
-    assert.doesNotMatch(found(await doctor(careful, '--security', '--offline'), 'security').replace(/^.*credential.*$/m, ''), /warning/);
+    assert.doesNotMatch(found(await doctor(careful, '--security', '--offline'), 'security').replaceAll(/^.*(?:credential|as root).*$/gm, ''), /warning/);
   });
 
   test('asks each credential when no gateway runs, and changes nothing', async () => {

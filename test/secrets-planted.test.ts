@@ -212,7 +212,8 @@ const failInChats = async ({ world, hostile, gateway }: Scene): Promise<void> =>
 /** Everything that answers over HTTP. */
 const knockOnDoors = async ({ world, planted, gateway, seen }: Scene): Promise<void> => {
   const url = /"url":"([^"]+)"/.exec(gateway.output())?.[1] ?? '';
-  const link = /login#(\S+)/.exec(gateway.output())?.[1] ?? '';
+  assert.doesNotMatch(gateway.output(), /login#/);
+  const link = /login#(\S+)/.exec(await printed(world.env, ['login']))?.[1] ?? '';
   const ask = async (what: string, path: string, init: RequestInit = {}): Promise<Response> => {
     const response = await fetch(`${url}${path}`, init);
     seen.set(what, `${response.status} ${JSON.stringify([...response.headers])} ${await response.clone().text()}`);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { says } from '../src/agent/models/chat-simulator.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { calls, says } from '../src/agent/models/chat-simulator.ts';
 import { callsTo, heldAnswer, inboxRows, outboxRows, peek, streamedAnswer, transcript, turnRows } from './support/scenes.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';
 
@@ -30,6 +32,24 @@ describe('the end of the process', { concurrency: true }, () => {
     await until(() => peek(world, async (store) => (await turnRows(store))[0]?.state === 'done'), 'the turn to end');
     assert.deepEqual(await peek(world, async (store) => (await turnRows(store)).map((turn) => turn.attempts)), [1]);
     assert.deepEqual(await peek(world, async (store) => (await transcript(store)).map((row) => row.content)), ['tell me', 'The whole story']);
+  });
+
+  test('is written down with what was running and who asked for it', async () => {
+    await using world = await newWorld({ agent: { restart_drain_timeout: 0 }, approvals: { destructive_slash_confirm: false } });
+    const begun = join(world.home, 'workspace', 'begun');
+    world.model.next(calls({ id: 'c1', name: 'terminal', arguments: JSON.stringify({ command: 'touch begun; sleep 60' }) }));
+    await using gateway = await startOutside(world);
+    await world.say('work for long');
+    await until(() => existsSync(begun), 'the tool to run');
+    const [session] = await peek(world, (store) => store.read((db) => db.q.selectFrom('turns').select('session_id').execute()));
+    await world.say('/restart');
+    await until(() => gateway.output().includes('"gateway.stopping"'), 'the end');
+    const line = gateway.output().split('\n').find((each) => each.includes('"gateway.stopping"')) ?? '';
+    const { why, asked_by: askedBy, running } = JSON.parse(line) as { readonly why: string; readonly asked_by: string; readonly running: readonly { readonly since: string }[] };
+    assert.deepEqual([why, askedBy], ['restart', '/restart by 7 in telegram:7']);
+    const [{ since, ...turn } = { since: '' }] = running;
+    assert.deepEqual([running.length, turn], [1, { session: session?.session_id, turn: 1, account: 'telegram', chat: '7', tools: ['terminal'] }]);
+    assert.ok(Math.abs(Date.now() - Date.parse(since)) < 60_000, since);
   });
 
   test('lets a turn end that can: its answer is delivered, and what waited begins after the next start', async () => {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { calls, says } from '../src/agent/models/chat-simulator.ts';
+import { calls, says, status } from '../src/agent/models/chat-simulator.ts';
+import { hermes } from './support/terminal.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 
 interface WireSpan {
@@ -13,6 +14,7 @@ interface WireSpan {
   readonly name: string;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
+  readonly status?: { readonly code: number };
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 }
 
@@ -44,20 +46,33 @@ const startCollector = async () => {
   };
 };
 
-test('a turn and its tools arrive at a collector as one trace without anybody’s words, also when it was away for a moment', async () => {
+const valueOf = (span: WireSpan | undefined, key: string): unknown => Object.values(span?.attributes.find((attribute) => attribute.key === key)?.value ?? {})[0];
+
+test('a message arrives at a collector as one trace, from waiting to delivery and without anybody’s words, also when it was away for a moment', async () => {
   await using collector = await startCollector();
-  await using world = await newWorld({ telemetry: { otlp_endpoint: `${collector.url}/`, otlp_headers: { authorization: 'Basic b3RscA==' } } });
+  await using world = await newWorld({ telemetry: { otlp_endpoint: `${collector.url}/`, otlp_headers: { authorization: 'Basic b3RscA==' } }, display: { streaming: false, tool_progress: 'off' } });
   const inside = await startInside(world);
-  world.model.next(calls({ id: 'c1', name: 'current_time', arguments: '{}' }), says('a secret hour'));
+  world.model.next(status(503, 'a secret excuse'), calls({ id: 'c1', name: 'current_time', arguments: '{}' }), says('a secret hour'));
+  world.telegram.fail({ what: 'send', fault: { type: 'status', status: 502 } });
   await world.say('a secret question');
   await until(() => world.shown().includes('a secret hour'), 'the answer');
   await until(() => inside.logLines.some((line) => line.includes('traces.refused')), 'the refusal');
   await inside.stop();
-  const [tool, turn] = collector.spans;
-  assert.deepEqual(collector.spans.map(({ name }) => name), ['tool current_time', 'turn']);
-  assert.deepEqual([tool?.traceId, tool?.parentSpanId], [turn?.traceId, turn?.spanId]);
+  const turn = collector.spans.find(({ name }) => name === 'turn');
+  const parts = collector.spans.filter((span) => span !== turn);
+  assert.deepEqual(parts.map(({ name }) => name).toSorted(), ['chat sim-1', 'chat sim-1', 'chat sim-1', 'deliver', 'deliver', 'tool current_time', 'wait']);
   assert.match(turn?.traceId ?? '', /^[0-9a-f]{32}$/);
-  assert.ok(BigInt(turn?.endTimeUnixNano ?? 0) >= BigInt(turn?.startTimeUnixNano ?? 0));
-  assert.deepEqual(turn?.attributes.find(({ key }) => key === 'hermes.reason')?.value, { stringValue: 'completed' });
+  for (const span of parts) assert.deepEqual([span.traceId, span.parentSpanId, /^[0-9a-f]{16}$/.test(span.spanId)], [turn?.traceId, turn?.spanId, true], span.name);
+  assert.equal(new Set(collector.spans.map(({ spanId }) => spanId)).size, collector.spans.length);
+  for (const span of collector.spans) assert.ok(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), span.name);
+  assert.equal(valueOf(turn, 'hermes.reason'), 'completed');
+  assert.deepEqual(parts.filter(({ name }) => name === 'chat sim-1').map((span) => [valueOf(span, 'error.type'), valueOf(span, 'gen_ai.usage.input_tokens')]), [['overloaded', undefined], [undefined, '100'], [undefined, '100']]);
+  assert.deepEqual(parts.filter(({ name }) => name === 'deliver').map((span) => [valueOf(span, 'hermes.outcome'), span.status?.code]), [['retry', 2], ['sent', undefined]]);
+  assert.ok(BigInt(parts.find(({ name }) => name === 'wait')?.endTimeUnixNano ?? 0) === BigInt(turn?.startTimeUnixNano ?? 1));
   assert.doesNotMatch(JSON.stringify(collector.spans), /secret/);
+  const done = inside.logLines.find((line) => line.includes('message.done')) ?? '{}';
+  assert.equal((JSON.parse(done) as { readonly trace?: string }).trace, turn?.traceId);
+  assert.match((await hermes(world, ['trace', 'in_1'])).out, new RegExp(`turn +1 in session .*, trace ${turn?.traceId ?? ''}`));
+  const [traced] = JSON.parse((await hermes(world, ['trace', 'in_1', '--json'])).out) as readonly { readonly traceId: string }[];
+  assert.equal(traced?.traceId, turn?.traceId);
 });

@@ -77,17 +77,26 @@ eachStore((engine, open) => {
   test('an invitation lets in the first person who sends its code, once', async () => {
     const { store } = await open();
     const code = await store.write((tx) => invite(tx, personOf('admin')));
-    assert.equal(await store.write((tx) => redeemInvite(tx, personOf('u1'), ` ${code.toLowerCase()} `)), true);
-    assert.equal(await store.write((tx) => redeemInvite(tx, personOf('u2'), code)), false);
+    assert.equal((await store.write((tx) => redeemInvite(tx, personOf('u1'), ` ${code.toLowerCase()} `))).type, 'in');
+    assert.equal((await store.write((tx) => redeemInvite(tx, personOf('u2'), code))).type, 'no');
     assert.deepEqual((await store.read(listPaired)).map(({ userId, approvedBy }) => [userId, approvedBy]), [['u1', 'admin']]);
   });
 
   test('wrong guesses at invitations stop the one who guesses and nobody else', async () => {
     const { store } = await open();
     const code = await store.write((tx) => invite(tx, personOf('admin')));
-    for (let i = 0; i < 5; i += 1) assert.equal(await store.write((tx) => redeemInvite(tx, personOf('mallory'), 'AAAAAAAA')), false);
-    assert.equal(await store.write((tx) => redeemInvite(tx, personOf('mallory'), code)), false);
-    assert.equal(await store.write((tx) => redeemInvite(tx, personOf('ada'), code)), true);
+    for (let i = 0; i < 4; i += 1) assert.deepEqual(await store.write((tx) => redeemInvite(tx, personOf('mallory'), 'AAAAAAAA')), { type: 'no' });
+    assert.deepEqual(await store.write((tx) => redeemInvite(tx, personOf('mallory'), 'AAAAAAAA')), { type: 'no', locks: true });
+    assert.deepEqual(await store.write((tx) => redeemInvite(tx, personOf('mallory'), code)), { type: 'no' });
+    assert.equal((await store.write((tx) => redeemInvite(tx, personOf('ada'), code))).type, 'in');
+  });
+
+  test('the wrong code that locks approvals says so, once', async () => {
+    const { store } = await open();
+    const tries: unknown[] = [];
+    for (let i = 0; i < 6; i += 1) tries.push(await store.write((tx) => approveCode(tx, { account, text: 'AAAAAAAA', approvedBy: 'owner' })));
+    assert.deepEqual(tries.slice(0, 5), [{ type: 'unknown' }, { type: 'unknown' }, { type: 'unknown' }, { type: 'unknown' }, { type: 'unknown', locks: true }]);
+    assert.equal((tries[5] as { type: string }).type, 'locked');
   });
 
   test('two processes cannot use one code twice', async () => {
@@ -95,7 +104,7 @@ eachStore((engine, open) => {
     const code = await store.write((tx) => invite(tx, personOf('admin')));
     const second = await another();
     const results = await Promise.all([store.write((tx) => redeemInvite(tx, personOf('u1'), code)), second.write((tx) => redeemInvite(tx, personOf('u2'), code))]);
-    assert.deepEqual(results.toSorted(), [false, true]);
+    assert.deepEqual(results.map(({ type }) => type).toSorted(), ['in', 'no']);
   });
 });
 

@@ -62,7 +62,11 @@ export const invite = async (tx: Writing, admin: Person): Promise<string> => {
   return code;
 };
 
-export type Approval = { readonly type: 'approved'; readonly person: Person } | { readonly type: 'unknown' } | { readonly type: 'locked'; readonly forMs: number };
+export type Approval =
+  | { readonly type: 'approved'; readonly person: Person }
+  /** `locks`: no more codes are tried for a while. */
+  | { readonly type: 'unknown'; readonly locks?: true }
+  | { readonly type: 'locked'; readonly forMs: number };
 
 const approve = async (tx: Writing, found: PendingPairing, approvedBy: string): Promise<Approval> => {
   const person: Person = { account: found.account, userId: found.userId, userName: found.userName };
@@ -91,7 +95,7 @@ export const approveCode = async (tx: Writing, attempt: ApprovalAttempt): Promis
   if (found === undefined) {
     const count = failures.leftMs > 0 ? failures.count + 1 : 1;
     await writeLimit(tx, failuresOf(attempt.account), { count, forMs: pairingRules.lockMs });
-    return { type: 'unknown' };
+    return { type: 'unknown', ...(count === pairingRules.maxFailures && { locks: true }) };
   }
   await clearLimit(tx, failuresOf(attempt.account));
   return approve(tx, found, attempt.approvedBy);
@@ -106,21 +110,25 @@ export const approveRequest = async (tx: Writing, request: { id: string; approve
   return approve(tx, found, request.approvedBy);
 };
 
+/** `locks`: the guess was wrong, and nothing more is heard from this person for a while. */
+export type Redemption = { readonly type: 'in'; readonly invitedBy: string } | { readonly type: 'no'; readonly locks?: true };
+
 /** Whether what a stranger wrote is an invitation's code. Wrong guesses count against the one who guesses, nobody else. */
-export const redeemInvite = async (tx: Writing, person: Person, text: string): Promise<boolean> => {
+export const redeemInvite = async (tx: Writing, person: Person, text: string): Promise<Redemption> => {
   const code = readCode(text);
-  if (code === undefined) return false;
+  if (code === undefined) return { type: 'no' };
   await lockPairing(tx, person.account);
   const guesses = await readLimit(tx, guessesOf(person));
-  if (guesses.count >= pairingRules.maxFailures && guesses.leftMs > 0) return false;
+  if (guesses.count >= pairingRules.maxFailures && guesses.leftMs > 0) return { type: 'no' };
   const pending = await pendingPairings(tx, { kind: 'invite', lifeMs: pairingRules.lifeMs });
   const found = pending.find(({ account, ...kept }) => (account === person.account || account === anyAccount) && isCode(kept, code));
   if (found === undefined) {
-    await writeLimit(tx, guessesOf(person), { count: guesses.leftMs > 0 ? guesses.count + 1 : 1, forMs: pairingRules.lockMs });
-    return false;
+    const count = guesses.leftMs > 0 ? guesses.count + 1 : 1;
+    await writeLimit(tx, guessesOf(person), { count, forMs: pairingRules.lockMs });
+    return { type: 'no', ...(count === pairingRules.maxFailures && { locks: true }) };
   }
   await lockPairing(tx, found.account);
   await removePending(tx, [found.id]);
   await pair(tx, { ...person, approvedBy: found.userId });
-  return true;
+  return { type: 'in', invitedBy: found.userId };
 };

@@ -1,7 +1,7 @@
 import type { Sender, Target } from '../core/message.ts';
 import type { ReasoningEffort } from '../core/reasoning-effort.ts';
 import type { Answer, Question } from '../core/question.ts';
-import type { TranscriptMessage } from '../core/transcript.ts';
+import type { TranscriptMessage, Usage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { ToolChoice, ToolDefinition } from './models/contract.ts';
 
@@ -62,6 +62,16 @@ export interface TurnRoom {
   shorten(request: ShortenRequest, signal: AbortSignal): Promise<{ readonly transcript: readonly TranscriptMessage[]; readonly tokens: number } | undefined>;
 }
 
+/** One call of a model, at its end. No words are in it. */
+export interface ModelCall {
+  readonly model: string;
+  readonly durationMs: number;
+  /** Of a call that answered. */
+  readonly usage?: Usage;
+  /** Of one that did not; `aborted` when nobody wanted its answer any more. */
+  readonly code?: string;
+}
+
 export interface TurnInput {
   readonly sessionId: string;
   readonly turnId: string;
@@ -91,6 +101,8 @@ export interface TurnInput {
   readonly toolChoice?: ToolChoice;
   /** Calls at the end of the transcript that were waiting for a person when the process ended: they are made again. */
   readonly unansweredCalls?: ReadonlySet<string>;
+  /** Told of every call of a model, also of those that are repeated. */
+  readonly onModelCall?: (call: ModelCall) => void;
 }
 
 /** Answers one turn as one stream of events. */

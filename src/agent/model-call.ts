@@ -3,6 +3,7 @@ import type { Replay, TranscriptMessage } from '../core/transcript.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { ModelCall } from './contract.ts';
 import type { Finish, ModelEvent, ModelRequest } from './models/contract.ts';
 import { afterStep, firstTry, recover } from './models/recovery.ts';
 import type { Recovery, Tried } from './models/recovery.ts';
@@ -27,6 +28,7 @@ export interface CallContext {
   readonly watch: TurnWatch;
   readonly maxRetries: number;
   readonly random: () => number;
+  readonly onCall?: ((call: ModelCall) => void) | undefined;
 }
 
 /** Whatever the provider allows: an answer must fit into memory and into a transcript. */
@@ -83,11 +85,16 @@ export async function* callModel(context: CallContext, request: ModelRequest, dr
   let tried: Tried = firstTry;
   for (;;) {
     watch.check();
+    const startedMs = clock.now();
+    const { model } = routes.current;
+    const tell = (outcome: Pick<ModelCall, 'usage' | 'code'>): void => context.onCall?.({ model, durationMs: clock.now() - startedMs, ...outcome });
     try {
       const finish = yield* attemptCall(context, request, draft);
       draft.replay = shownChars === 0 ? finish.replay : undefined;
+      tell({ usage: finish.usage });
       return finish;
     } catch (error) {
+      tell({ code: error instanceof ModelError ? error.code : 'aborted' });
       if (!(error instanceof ModelError) || draft.text.length > shownChars) throw error;
       const recovery = recover(error, tried, { maxRetries, random, hasFallback: routes.hasNext });
       if (recovery.step === 'give_up') throw error;

@@ -16,6 +16,7 @@ import type { RoomKeeper } from './room-keeper.ts';
 import { runToolCalls } from './tool-calls.ts';
 import type { FinishResult, ToolRound } from './tool-calls.ts';
 import type { ToolSet } from './tools/contract.ts';
+import { turnLog } from './turn-log.ts';
 import { TurnEnded, watchTurn } from './turn-watch.ts';
 import type { TurnWatch } from './turn-watch.ts';
 
@@ -115,7 +116,7 @@ async function* ask(turn: Turn, request: ModelRequest): AsyncGenerator<TurnEvent
   const { clock, log, maxRetries, random = Math.random } = deps;
   const said = draft.text.length;
   try {
-    const finish = yield* callModel({ routes, clock, log, watch, maxRetries, random }, request, draft);
+    const finish = yield* callModel({ routes, clock, log, watch, maxRetries, random, onCall: turn.input.onModelCall }, request, draft);
     room.answered(finish.usage);
     return finish;
   } catch (error) {
@@ -141,7 +142,7 @@ async function* compose(turn: Turn, messages: () => readonly TranscriptMessage[]
     if (isBlank(draft.text) && calls.length === 0) {
       empty += 1;
       if (empty > maxEmptyAnswers) throw new TurnFailed('empty_answer', 'The model answered with nothing, several times. Please try again or put it differently.');
-      log.warn({ turnId: turn.input.turnId, attempt: empty }, 'model.empty_answer');
+      log.warn({ attempt: empty }, 'model.empty_answer');
       yield { type: 'retrying', attempt: empty, delayMs: 0, reason: 'empty_answer' };
       continue;
     }
@@ -248,7 +249,6 @@ async function* converse(turn: Turn): AsyncGenerator<TurnEvent, EndEvent, undefi
 /** Ends a turn that could not be completed; what was said so far is kept, unless the turn will run again. */
 function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undefined> {
   const { deps, input, draft } = turn;
-  const { turnId } = input;
   if (error instanceof TurnEnded) {
     if (error.ending === 'suspended') draft.text = '';
     yield* release(turn, 'interrupted');
@@ -257,23 +257,24 @@ function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undef
   }
   const incomplete = isBlank(draft.text) ? '' : ' The answer above is incomplete.';
   if (error instanceof ModelError) {
-    deps.log.warn({ turnId, code: error.code, status: error.status, reason: error.message }, 'turn.model_error');
+    deps.log.warn({ code: error.code, status: error.status, reason: error.message }, 'turn.model_error');
     yield* release(turn, error.code === 'content_blocked' ? 'content_filter' : 'cut');
     yield { type: 'end', reason: 'model_error', error: { code: error.code, sentence: `${error.rule.sentence}${incomplete}` } };
     return;
   }
   yield* release(turn, 'cut');
   if (error instanceof TurnFailed) {
-    deps.log.warn({ turnId, code: error.code }, 'turn.model_error');
+    deps.log.warn({ code: error.code }, 'turn.model_error');
     yield { type: 'end', reason: 'model_error', error: { code: error.code, sentence: error.message } };
     return;
   }
   const errorId = newId('err', deps.clock.now());
-  deps.log.error({ err: error, errorId, turnId }, 'turn.crashed');
+  deps.log.error({ err: error, errorId }, 'turn.crashed');
   yield { type: 'end', reason: 'internal_error', error: { code: 'internal', sentence: `Something went wrong inside the gateway (${errorId}).${incomplete}` } };
 }
 
-async function* runTurn(deps: AgentDeps, input: TurnInput, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
+async function* runTurn(agent: AgentDeps, input: TurnInput, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
+  const deps = { ...agent, log: turnLog(agent.log, input) };
   const watch = watchTurn({ clock: deps.clock, limits: input.limits, signal });
   const routes = newRouteCursor({ provider: deps.provider, model: input.model ?? deps.model }, deps.fallbacks);
   const rows = [...input.transcript];

@@ -2,6 +2,7 @@ import type { CommandAccess, RuledCommand } from '../access/command-access.ts';
 import type { InboundEvent, OutboundMedia } from '../core/message.ts';
 import type { Question } from '../core/question.ts';
 import type { DisplaySettings } from '../delivery/display.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Surface } from '../platforms/contract.ts';
@@ -48,9 +49,12 @@ export interface CommandCall {
    * the process ends right after it, and when the process ends in the middle, the chat is told that it was cut off.
    */
   after(work: AfterWork): void;
-  /** Told of a command for admins that is being carried out. */
-  acted(command: string): void;
+  /** Writes down what a command for admins has changed, if its transaction commits. */
+  acted(act: CommandAct): void;
 }
+
+/** What an admin did, and to what; to the chat itself when that is left out. Never a code. */
+export type CommandAct = Pick<AuditedAct, 'act' | 'subject'>;
 
 /** What there is when the transaction of a command is over. */
 export interface AfterCommit {
@@ -89,6 +93,8 @@ export interface Command extends RuledCommand {
   run(tx: Writing, call: CommandCall): Promise<string>;
   /** The answer may hold a secret: it is not kept once it has been shown. */
   readonly secretAnswer?: boolean;
+  /** It says by `acted` what it has changed; of other commands for admins it is written down that they were given. */
+  readonly notesItself?: boolean;
 }
 
 /** What the chat is told, or asked. */

@@ -60,7 +60,7 @@ const runCommand = async (tx: Writing, command: Command, given: CommandCall): Pr
   const text = call.asks && !call.confirmed ? await command.confirm?.(tx, call) : undefined;
   if (text !== undefined) return { type: 'ask', question: confirmation(text, call) };
   // Only the first word behind it: what follows may be a code.
-  if (command.role === 'admin') call.acted(`/${command.name} ${call.args.split(/\s/, 1)[0] ?? ''}`.trim());
+  if (command.role === 'admin' && command.notesItself !== true) call.acted({ act: `/${command.name} ${call.args.split(/\s/, 1)[0] ?? ''}`.trim() });
   return tell(await command.run(tx, call), command.secretAnswer === true);
 };
 

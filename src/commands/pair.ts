@@ -17,6 +17,7 @@ const makeInvitation = async (tx: Writing, call: CommandCall): Promise<string> =
   const { sender } = call.event;
   const account = call.access.isOwner ? anyAccount : call.event.account;
   const code = await invite(tx, { account, userId: sender.id, userName: sender.name ?? null });
+  call.acted({ act: '/pair', subject: account === anyAccount ? 'an invitation for any account' : `an invitation for ${account}` });
   return `Code: \`${code}\`\nWhoever sends it to me in a direct message${account === anyAccount ? '' : ` on ${account}`} within an hour is let in. It works once.`;
 };
 
@@ -24,8 +25,10 @@ const approve = async (tx: Writing, call: CommandCall, text: string): Promise<st
   const approval = await approveCode(tx, { account: call.event.account, text, approvedBy: call.event.sender.id, everywhere: call.access.isOwner });
   switch (approval.type) {
     case 'approved':
+      call.acted({ act: '/pair approve', subject: `${approval.person.account} ${approval.person.userId}` });
       return `✅ ${named(approval.person)} may talk to me now.`;
     case 'unknown':
+      if (approval.locks === true) call.acted({ act: 'pairing locked', subject: `${call.event.account}: too many wrong codes` });
       return 'No open request has that code.';
     case 'locked':
       return `⛔ There were too many wrong codes. Try again in ${Math.ceil(approval.forMs / 60_000)} minutes, or use hermes pairing on the machine.`;
@@ -47,7 +50,10 @@ const list = async (tx: Writing, call: CommandCall): Promise<string> => {
 
 const revoke = async (tx: Writing, call: CommandCall, userId: string): Promise<string> => {
   const paired = (await listPaired(tx)).filter((person) => person.userId === userId && (call.access.isOwner || person.account === call.event.account));
-  for (const { account } of paired) await unpair(tx, account, userId);
+  for (const { account } of paired) {
+    await unpair(tx, account, userId);
+    call.acted({ act: '/pair revoke', subject: `${account} ${userId}` });
+  }
   if (paired.length === 0) return `\`${userId}\` was not let in by a code.`;
   return `\`${userId}\` may not talk to me any more, unless a list in the configuration says so.`;
 };
@@ -58,6 +64,7 @@ export const pair: Command = {
   category: 'Configuration',
   description: 'Let somebody in',
   role: 'admin',
+  notesItself: true,
   args: '[approve CODE | list | revoke ID]',
   whileRunning: 'allowed',
   async run(tx, call) {

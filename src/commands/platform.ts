@@ -30,6 +30,7 @@ const wish = async (tx: Writing, call: CommandCall, wanted: { verb: Verb; accoun
   if (status.state === 'disabled') return `${account} is disabled by its configuration: ${call.reach.redact(status.error ?? '')}`;
   if (verb === 'pause' && account === call.event.account) return `⛔ That would cut off this very chat, and /platform resume could not be said here. Pause ${account} from another account or from the terminal.`;
   await wishForAccount(tx, { account, want: verb, by: call.event.sender.id });
+  call.acted({ act: `/platform ${verb}`, subject: account });
   return outcomes[verb](account);
 };
 
@@ -40,6 +41,7 @@ export const platform: Command = {
   description: 'List the accounts; pause, resume or restart one',
   args: '[list | pause|resume|restart <account>]',
   role: 'admin',
+  notesItself: true,
   whileRunning: 'allowed',
   async run(tx, call) {
     const [word = 'list', account, ...rest] = call.args.split(/\s+/).filter((part) => part !== '');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,6 +20,21 @@ test('a home that does not exist is made for the owner alone', async () => {
   await prepareHome(home);
   await prepareHome(home);
   assert.equal((await stat(home)).mode & 0o777, 0o700);
+});
+
+test('a home that others can look into is closed; one behind a link is left to its owner, and no gateway runs in it', { skip: process.platform === 'win32' && 'modes are those of Unix' }, async () => {
+  await using parent = await temporaryHome();
+  const [open, link] = [join(parent.path, 'open'), join(parent.path, 'link')];
+  const mode = async (): Promise<number> => (await stat(open)).mode & 0o777;
+  await mkdir(open);
+  await chmod(open, 0o755);
+  await symlink(open, link);
+  await prepareHome(link);
+  await assert.rejects(prepareHome(link, { refuseOpen: true }), (error: unknown) => error instanceof ConfigError && error.message.includes(`chmod 700 ${open}`));
+  assert.equal(await mode(), 0o755);
+  await prepareHome(open, { refuseOpen: true });
+  assert.equal(await mode(), 0o700);
+  await prepareHome(link, { refuseOpen: true });
 });
 
 test('a home that cannot be used is one clear sentence and exit code 78', async () => {

@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs';
-import { access, mkdir, stat } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
@@ -13,12 +13,27 @@ export const resolveHome = (env: Environment): string => {
   return chosen === '~' || chosen.startsWith('~/') ? join(own, chosen.slice(1)) : resolve(chosen);
 };
 
-/** Makes sure that the folder exists, for us alone, and can be written. Throws a `ConfigError` that says what to do. */
-export const prepareHome = async (path: string): Promise<void> => {
+/** Whatever made it, nobody else looks into it. What lies behind a link, or belongs to somebody else, is not ours to change. */
+const closeToOthers = async (path: string, { refuseOpen = false }: HomeRules): Promise<void> => {
+  if (process.platform === 'win32') return;
+  const [facts, link] = await Promise.all([stat(path), lstat(path)]);
+  if ((facts.mode & 0o077) === 0) return;
+  if (!link.isSymbolicLink() && facts.uid === process.getuid?.()) return chmod(path, 0o700);
+  if (refuseOpen && (facts.mode & 0o007) !== 0) throw new ConfigError(`Every user of this machine can look into the home folder ${path}. Close it: chmod 700 ${await realpath(path)}`);
+};
+
+export interface HomeRules {
+  /** Throws for a home that everybody can look into and that is not ours to close. */
+  readonly refuseOpen?: boolean;
+}
+
+/** Makes sure that the folder exists, for us alone where that is ours to say, and can be written. Throws a `ConfigError` that says what to do. */
+export const prepareHome = async (path: string, rules: HomeRules = {}): Promise<void> => {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     if (!(await stat(path)).isDirectory()) throw new ConfigError(`The home folder ${path} is a file. Remove it or set HERMES_HOME to a folder.`);
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    await closeToOthers(path, rules);
     // Somebody else may have made it: a command that was run as root.
     const logs = join(path, 'logs');
     if (existsSync(logs)) await access(logs, constants.R_OK | constants.W_OK | constants.X_OK);

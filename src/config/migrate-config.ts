@@ -44,6 +44,9 @@ export type Migration =
   | { readonly type: 'migrated'; readonly moved: MigratedText['moved']; /** Secrets masked. */ readonly diff: readonly string[]; /** The old file; undefined when nothing was written. */ readonly kept: string | undefined }
   | { readonly type: 'refused'; readonly problems: readonly Problem[] };
 
+/** Which keys moved, and where to. */
+export const movedText = (moved: MigratedText['moved']): string => moved.map(({ from, to }) => `${from.join('.')} -> ${to.join('.')}`).join(', ');
+
 /** Also where a key only sounds like a secret, for settings that no schema knows. */
 const maskNamed = (line: string): string =>
   line.replaceAll(/([A-Za-z_][\w-]*)(['"]?\s*:\s*)("[^"]*"|'[^']*'|[^\s,}\]]+)/g, (all: string, key: string, between: string) => (soundsSecret(key) ? `${key}${between}***` : all));

@@ -20,6 +20,11 @@ import type { Verdict } from './verdict.ts';
 
 export interface DeliveryOutcome {
   readonly account: string;
+  /** Its number in the outbox. */
+  readonly delivery: number;
+  readonly attempt: number;
+  /** The turn that said it, if one did. */
+  readonly turnId: number | null;
   readonly outcome: 'sent' | 'failed' | 'retry' | 'repeat';
   readonly code?: string;
   readonly callMs: number;
@@ -47,6 +52,8 @@ const concurrency = 64;
 
 /** What to do with the head of a lane that has just been claimed. */
 type Next = { readonly type: 'send'; readonly item: OutboxItem } | { readonly type: 'wait'; readonly ms: number | undefined };
+
+const causeOf = ({ id, attempts, turnId, delivery }: OutboxItem): Pick<DeliveryOutcome, 'account' | 'delivery' | 'attempt' | 'turnId'> => ({ account: delivery.message.target.account, delivery: id, attempt: attempts, turnId });
 
 /** The only way out: takes deliveries in order per chat, sends each through its account, and records what became of it. */
 export class Dispatcher {
@@ -155,7 +162,7 @@ export class Dispatcher {
     const callMs = clock.now() - startedMs;
     if (result instanceof PlatformError) return this.#failed(claim, item, { error: result, callMs, safe: adapter?.repeatsAreSafe === true });
     connections.succeeded(message.target.account);
-    this.#options.onOutcome?.({ account: message.target.account, outcome: 'sent', callMs });
+    this.#options.onOutcome?.({ ...causeOf(item), outcome: 'sent', callMs });
     return this.#settle(claim, (tx) => this.#sent(tx, item, result));
   }
 
@@ -213,7 +220,7 @@ export class Dispatcher {
     const verdict = afterError(item, redacted(error, this.#options.redact), { platform, repeatsAreSafe: failure.safe, ...(gateMs !== undefined && { gateMs }) });
     const outcome = verdict.type === 'fail' ? 'failed' : verdict.type === 'repeat' ? 'repeat' : 'retry';
     log.warn({ delivery: item.id, account: target.account, chat: target.chatId, attempt: item.attempts, code: error.code, err: error, outcome }, 'delivery.not_sent');
-    this.#options.onOutcome?.({ account: target.account, outcome, code: error.code, callMs: failure.callMs });
+    this.#options.onOutcome?.({ ...causeOf(item), outcome, code: error.code, callMs: failure.callMs });
     return this.#settle(claim, (tx) => this.#record(tx, item, verdict, { atMs: clock.now(), outcome: error.code, detail: this.#options.redact(error.message) }));
   }
 

@@ -12,6 +12,7 @@ const platform = telegram as Platform;
 
 const item = (delivery: Partial<Delivery> = {}, more: Partial<OutboxItem> = {}): OutboxItem => ({
   id: 1,
+  turnId: null,
   delivery: { message: { key: 'k', target: sampleTarget({ replyTo: '5' }), text: 'hello' }, ...delivery },
   state: 'sending',
   attempts: 1,

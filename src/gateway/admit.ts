@@ -13,7 +13,7 @@ import type { Decision } from '../store/inbox.ts';
 import { closeItem, countWaiting, findMessage, insertInboxItem, noteEdit, replaceWaitingText } from '../store/inbox.ts';
 import { enqueueLane, laneFacts, turnLane } from '../store/lanes.ts';
 import type { Session } from '../store/sessions.ts';
-import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey } from '../store/sessions.ts';
+import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey, reopenSession } from '../store/sessions.ts';
 import { claimedPlace, releasePlace } from '../store/place-claims.ts';
 import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/turns.ts';
@@ -56,12 +56,18 @@ const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Sea
   const waiting = await takeClaim(tx, event, { place, bound: bound !== undefined });
   if (waiting !== undefined) return found(waiting, `${waiting}, handed over to this place`);
   if (bound !== undefined) {
-    const reason = await dueReset(deps, tx, { event, sessionId: bound.sessionId, lastActiveMs: bound.activeAtMs, nowMs: bound.nowMs });
-    if (reason === undefined) return found(bound.sessionId, `${bound.sessionId}, continued`);
+    const due = await dueReset(deps, tx, { event, sessionId: bound.sessionId, lastActiveMs: bound.activeAtMs, nowMs: bound.nowMs });
+    const expired = bound.endReason === 'idle' || bound.endReason === 'daily' ? bound.endReason : undefined;
+    if (due === undefined) {
+      // Its time was over when the rules were different.
+      if (expired !== undefined) await reopenSession(tx, bound.sessionId);
+      return found(bound.sessionId, `${bound.sessionId}, continued`);
+    }
+    const reason = expired ?? due;
     const id = await openSession(deps, tx, arrival, { place, parentId: bound.sessionId });
-    await endSession(tx, bound.sessionId, reason);
+    const ends = (await endSession(tx, bound.sessionId, reason)) ? [{ type: 'end', sessionId: bound.sessionId, reason } as const] : [];
     await announceReset(deps, tx, arrival, { reason, oldId: bound.sessionId, newId: id });
-    return found(id, `${id}, new after ${reason} reset of ${bound.sessionId}`, [{ type: 'end', sessionId: bound.sessionId, reason }, { type: 'start', sessionId: id, parentId: bound.sessionId }]);
+    return found(id, `${id}, new after ${reason} reset of ${bound.sessionId}`, [...ends, { type: 'start', sessionId: id, parentId: bound.sessionId }]);
   }
   const id = await openSession(deps, tx, arrival, { place });
   return found(id, `${id}, new`, [{ type: 'start', sessionId: id, parentId: null }]);

@@ -1,6 +1,7 @@
 import type { Verdict } from '../access/authorize.ts';
 import type { Skill } from '../agent/tools/skills/load-skills.ts';
 import type { InboundEvent } from '../core/message.ts';
+import type { AuditedAct } from '../lib/audit-log.ts';
 import type { ResolveDeps } from '../delivery/resolve-target.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import type { Chains } from '../lib/chains.ts';
@@ -33,6 +34,8 @@ export interface InboxDeps {
   /** A skill of an agent that may not be open yet. */
   findSkill?(agent: string, name: string): Promise<Skill | undefined>;
   onAccepted?(event: InboundEvent, outcome: Outcome): void;
+  /** Writes down what changed who may speak. */
+  audit?(act: AuditedAct): void;
 }
 
 /** An event with everything that was known before it was stored. */
@@ -52,6 +55,8 @@ export interface Outcome {
   readonly controlId?: number;
   /** What whoever pressed a button is told, where the platform can show it. */
   readonly pressed?: string;
+  /** What of it is written down. */
+  readonly act?: Omit<AuditedAct, 'by'>;
   /** Conversations that have begun or ended with it. */
   readonly sessions?: { readonly sessionKey: string; readonly changes: readonly SessionChange[] };
 }

@@ -1,6 +1,6 @@
 import { commandAccess, noAccess } from '../access/command-access.ts';
 import type { CommandAccess } from '../access/command-access.ts';
-import type { AfterWork, CommandResult } from '../commands/contract.ts';
+import type { AfterWork, CommandAct, CommandResult } from '../commands/contract.ts';
 import { dispatchCommand } from '../commands/dispatch.ts';
 import type { Confirmation } from '../commands/dispatch.ts';
 import { parseCommand } from '../commands/parse.ts';
@@ -30,6 +30,7 @@ import type { PlannedWork } from './command-works.ts';
 import { placeOfEvent } from './hooks/contexts.ts';
 import { changesSince, tellSessionChanges } from './hooks/session-changes.ts';
 import type { SessionChange } from './hooks/session-changes.ts';
+import { whoSaid } from './who-said.ts';
 
 export interface ControlDeps extends Omit<InboxDeps, 'onControl' | 'order' | 'targets'> {
   readonly version: string;
@@ -73,7 +74,7 @@ const givenBy = async (deps: ControlDeps, tx: Writing, row: InboxItem): Promise<
 /** What a command leaves for the time after its transaction. */
 interface Left {
   readonly works: AfterWork[];
-  readonly acts: string[];
+  readonly acts: CommandAct[];
 }
 
 const perform = async (deps: ControlDeps, tx: Writing, given: Given, left: Left): Promise<CommandResult | undefined> => {
@@ -106,7 +107,7 @@ const perform = async (deps: ControlDeps, tx: Writing, given: Given, left: Left)
     confirmed: confirmed !== undefined,
     reach: deps.reach,
     after: (work) => void left.works.push(work),
-    acted: (command) => void left.acts.push(command),
+    acted: (act) => void left.acts.push(act),
   });
 };
 
@@ -141,7 +142,7 @@ interface CarriedOut {
   readonly planned: PlannedWork | undefined;
   readonly changes: readonly SessionChange[];
   /** Administrative ones among what was done. */
-  readonly acts: readonly string[];
+  readonly acts: readonly CommandAct[];
 }
 
 /** Effect, answer and inbox state of a command in one transaction: it happens once, also when the process ends in the middle. Answers what is left to do. */
@@ -215,7 +216,7 @@ export class ControlLane {
         if (done === undefined) return;
         if (done.planned !== undefined) this.#works.begin(done.planned);
         const { event, sessionKey } = done.item;
-        for (const act of done.acts) this.#deps.audit?.({ by: `${event.account}:${event.sender.id}${event.sender.name === undefined ? '' : ` (${event.sender.name})`}`, act, subject: event.chat.id });
+        for (const act of done.acts) this.#deps.audit?.({ by: whoSaid(event), subject: event.chat.id, ...act });
         tellSessionChanges(this.#deps.hooks, { ...placeOfEvent(event, parseSessionKey(sessionKey)?.agent ?? 'main'), session_key: sessionKey }, done.changes);
       } catch (error) {
         await failed(this.#deps, row, error);

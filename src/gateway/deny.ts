@@ -34,23 +34,24 @@ const offerCode = async (tx: Writing, arrival: Arrival, inboxId: number): Promis
   await enqueueText(tx, platform, { key: `stranger:${inboxId}`, target: replyTarget(event), text, secret: true, inboxId });
 };
 
-const welcome = async (tx: Writing, arrival: Arrival): Promise<Outcome> => {
+const welcome = async (tx: Writing, arrival: Arrival, invitedBy: string): Promise<Outcome> => {
   const { event, platform, verdict } = arrival;
   const reason = 'paired by an invitation';
   const id = await insertInboxItem(tx, { event: withoutContent(event), class: 'chat', decisions: [...verdict.decisions, { step: 'invitation', verdict: 'accepted' }], skipped: reason });
   if (id === undefined) throw new Duplicate();
   await enqueueText(tx, platform, { key: `paired:${id}`, target: replyTarget(event), text: '✅ You are in. Write to me as you would to a person; /help shows what I can do besides.', inboxId: id });
-  return { accepted: 'skipped', reason };
+  return { accepted: 'skipped', reason, act: { act: 'pairing redeem', subject: `invited by ${invitedBy}` } };
 };
 
 /** Records that somebody was not let in: counted, listed, without what they wrote. */
 export const deny = async (tx: Writing, arrival: Arrival): Promise<Outcome> => {
   const { event, verdict } = arrival;
-  if (mayAnswer(arrival) && (await redeemInvite(tx, personOf(event), event.text))) return welcome(tx, arrival);
+  const redeemed = mayAnswer(arrival) ? await redeemInvite(tx, personOf(event), event.text) : undefined;
+  if (redeemed?.type === 'in') return welcome(tx, arrival, redeemed.invitedBy);
   const reason = `denied by ${verdict.by}`;
   const id = await insertInboxItem(tx, { event: withoutContent(event), class: 'chat', decisions: verdict.decisions, skipped: reason });
   if (id === undefined) throw new Duplicate();
   await countDenial(tx, { account: event.account, userId: event.sender.id, chatId: event.chat.id, kind: event.kind, reason });
   if (mayAnswer(arrival)) await offerCode(tx, arrival, id);
-  return { accepted: 'denied', reason };
+  return { accepted: 'denied', reason, ...(redeemed?.locks === true && { act: { act: 'pairing locked', subject: 'too many wrong codes' } }) };
 };

@@ -1,3 +1,4 @@
+import { traceIdOf } from '../core/trace-id.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 
 /** What the log says about a message at its end. No words of anybody are in it. */
@@ -10,6 +11,7 @@ export const finishedLine = ({ begun, result, ms }: FinishedTurn): Readonly<Reco
     thread: target.threadId,
     session: begun.session.id,
     turn: begun.turn.id,
+    trace: traceIdOf({ sessionId: begun.session.id, turnId: begun.turn.id }),
     attempt: begun.turn.attempts,
     reason: result.reason,
     error: result.error ?? undefined,

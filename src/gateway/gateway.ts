@@ -7,6 +7,7 @@ import { keepDirectory } from '../delivery/refresh-directory.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import { DeliveryGate } from '../delivery/gate.ts';
 import type { Hooks } from '../hooks/hooks.ts';
+import { actRecorder } from '../lib/audit-log.ts';
 import { SpanExporter } from '../lib/otlp.ts';
 import { newChains } from '../lib/chains.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -33,6 +34,7 @@ import { keepAlways } from './keep-always.ts';
 import { spendLimitsDiffer } from './agents/agent-limits.ts';
 import { Agents } from './agents/agents.ts';
 import { lookAfterSessions } from './agents/after-sessions.ts';
+import { expireSessions } from './expire-sessions.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
 import { SingleTurns } from './agents/single-turns.ts';
 import { newAnswering } from './answering.ts';
@@ -149,9 +151,9 @@ export class Gateway {
     });
     const { otlp_endpoint: endpoint, otlp_headers: headers, service_name: service } = this.#settings.telemetry;
     if (endpoint !== undefined) this.#exporter = new SpanExporter({ endpoint, headers, service, version: options.version }, log);
-    if (this.#exporter !== undefined) this.#traces = newTraces(this.#exporter, clock);
+    if (this.#exporter !== undefined) this.#traces = newTraces({ exporter: this.#exporter, store, clock, log });
     this.#courtesies = newCourtesies({ log, accounts: this.#accounts, settings: () => this.#settings, signal: this.#stop.signal });
-    this.#counts = gatewayMetrics(options.metrics, { store, accounts: () => this.#accounts.status() });
+    this.#counts = gatewayMetrics(options.metrics, { store, clock, accounts: () => this.#accounts.status() });
     const childEnvironment = childEnvironmentOf(options.outside ?? {}, () => this.#settings);
     this.#hooks = openHooks({ ...options, childEnvironment, settings: () => this.#settings, account: (name) => this.#accounts.find(name), accounts: () => this.#accounts.names() });
     this.#turnHooks = newTurnHooks(this.#hooks, store);
@@ -188,8 +190,9 @@ export class Gateway {
     this.api = new ApiGate({ ...shared, agents: this.#agents, mediaFolder, hub: this.#calls, singles: this.#singles, jobs: rules });
     this.#cron = newCronRunner({ ...shared, ...cron, owner: this.#owner, childEnvironment, prepare: async (text, { account, agent }, signal) => (await this.#agents.get(agent)).prepare(text, { account }, signal) });
     const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings: () => this.#settings, adapter: (account) => this.#accounts.adapter(account), agents: this.#agents, mcp: parts.mcp, hooks: this.#hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
-    this.#control = new ControlLane({ ...shared, ...(options.outside?.audit !== undefined && { audit: options.outside.audit }), version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
-    const inbox: InboxDeps = { ...shared, targets, order: newChains(), findSkill: async (agent, name) => (await this.#agents.get(agent)).skills.find(name), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
+    const audit = actRecorder(options.outside?.audit ?? (() => undefined), log);
+    this.#control = new ControlLane({ ...shared, audit, version: options.version, owner: this.#owner, reach, platform: (account) => this.#accounts.platform(account), asks: () => this.#settings.approvals.destructive_slash_confirm });
+    const inbox: InboxDeps = { ...shared, audit, targets, order: newChains(), findSkill: async (agent, name) => (await this.#agents.get(agent)).skills.find(name), skills: (agent) => this.#agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => this.#control.submit(id), onAccepted: (event, outcome) => this.#onAccepted(event, outcome) };
     this.#handoffs = new Handoffs({
       ...shared,
       owner: this.#owner,
@@ -208,7 +211,10 @@ export class Gateway {
       maxAgeMs: this.#settings.store.delivery_hours * 3_600_000,
       sendTimeoutMs,
       redact: (text) => options.redactor.redact(text),
-      onOutcome: (outcome) => this.#counts.delivered(outcome),
+      onOutcome: (outcome) => {
+        this.#counts.delivered(outcome);
+        this.#traces?.onDelivered(outcome);
+      },
     });
     const visible = visibleProgress({ ...shared, gate, connections: this.#accounts, common: (account) => this.#accounts.find(account)?.common });
     const media = newMediaParts({ ...shared, owner: this.#owner, mediaFolder, connections: this.#accounts, agents: this.#agents, accounts: () => this.#accounts.names() });
@@ -232,6 +238,7 @@ export class Gateway {
         this.#runLog.onEvent(begun, event);
         this.#traces?.onEvent(begun, event);
       },
+      onModelCall: (begun, call) => this.#traces?.onModelCall(begun, call),
       told: (begun) => this.#runLog.told(begun),
       screen: (begun, event) => this.#turnHooks.screen(begun, event),
       onFinished: (turn) => this.#onFinished(turn),
@@ -289,8 +296,12 @@ export class Gateway {
     await this.#control.recover();
   }
 
-  /** Oldest first. */
-  runningTurns(): readonly RunningNow[] {
+  get runningTurns(): number {
+    return this.#conversations.runningCount;
+  }
+
+  /** The turns under way, oldest first. */
+  running(): readonly RunningNow[] {
     return this.#conversations.running();
   }
 
@@ -310,6 +321,7 @@ export class Gateway {
     await this.#dispatcher.stop(courtesyTimeoutMs);
     await this.#agents.stop();
     await this.#hooks.stop();
+    await this.#traces?.settled();
     await this.#exporter?.stop();
     await this.#maintenance;
     await this.#lookingAfter;
@@ -354,7 +366,7 @@ export class Gateway {
     this.#cron.start();
     this.#lookingAfter = lookAfterSessions({ store, clock: this.#options.clock, log, agents: this.#agents, settings: () => this.#settings, signal: this.#stop.signal });
     this.#directory = keepDirectory({ store, clock: this.#options.clock, log, directories: () => this.#accounts.directories() }, this.#stop.signal);
-    this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, signal: this.#stop.signal });
+    this.#maintenance = maintain({ ...this.#options, mediaFolder: join(this.#options.home, 'media'), owner: this.#owner, settings: () => this.#settings, control: this.#control, expireSessions: () => expireSessions({ store, log, hooks: this.#hooks, settings: () => this.#settings, signal: this.#stop.signal }), signal: this.#stop.signal });
     // One that serves a single terminal is no gateway that has started.
     if (config.elsewhere === undefined) this.#hooks.emit('gateway:startup', { agent_id: null, platforms: this.#accounts.names(), version: this.#options.version });
   }

@@ -13,6 +13,7 @@ import { Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
 import { findArranged, withSkills } from './find-arranged.ts';
 import { hideEarlier } from './hide-earlier.ts';
+import { whoSaid } from './who-said.ts';
 import { placeOfEvent } from './hooks/contexts.ts';
 import { mayOvertake, screenArrival, tellReaction } from './hooks/screen-arrival.ts';
 import type { Screened } from './hooks/screen-arrival.ts';
@@ -102,6 +103,7 @@ const settle = async (deps: InboxDeps, arrival: Arrival, decide: (tx: Writing) =
       return decide(tx);
     });
     if (outcome.sessions !== undefined) tellSessionChanges(deps.hooks, { ...placeOfEvent(event, arrival.agent.id), session_key: outcome.sessions.sessionKey }, outcome.sessions.changes);
+    if (outcome.act !== undefined) deps.audit?.({ by: whoSaid(event), ...outcome.act });
     // Waited for, so that what follows in the chat finds the conversation as the command has left it.
     if (outcome.controlId !== undefined) await deps.onControl(outcome.controlId);
     return report(deps, event, outcome);

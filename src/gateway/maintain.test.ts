@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -7,6 +7,8 @@ import { manualClock } from '../lib/clock.ts';
 import { capturingLogger } from '../lib/logger.ts';
 import { laneWaitMs, enqueueLane } from '../store/lanes.ts';
 import { registerNode } from '../store/nodes.ts';
+import { oweScrub } from '../store/scrub.ts';
+import { createSession } from '../store/sessions.ts';
 import { SqliteStore } from '../store/sqlite.ts';
 import { maintain } from './maintain.ts';
 import { storeSection } from './settings.ts';
@@ -15,7 +17,7 @@ const secondMs = 1000;
 const hourMs = 3_600_000;
 
 /** Maintenance of a store on a clock that only moves when told, and can be set. */
-const newUpkeep = async () => {
+const newUpkeep = async (settings: { readonly session_days?: number } = {}) => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-maintain-'));
   const mediaFolder = join(home, 'media');
   await mkdir(mediaFolder);
@@ -28,13 +30,14 @@ const newUpkeep = async () => {
   const end = new AbortController();
   let recovered = 0;
   const control = { recover: async () => void (recovered += 1) };
-  const running = maintain({ store, clock, log, owner: 'n', control, signal: end.signal, home, mediaFolder, settings: () => ({ store: storeSection.schema.parse({ media_max_total_mb: 1 }) }) });
+  const running = maintain({ store, clock, log, owner: 'n', control, signal: end.signal, home, mediaFolder, settings: () => ({ store: storeSection.schema.parse({ media_max_total_mb: 1, ...settings }) }), random: () => 0.5, expireSessions: () => Promise.resolve() });
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
     while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
   };
   return {
     store,
     clock,
+    home,
     mediaFolder,
     logged: (name: string) => lines.filter((line) => line.includes(`"${name}"`)).length,
     set: (ms: number) => void (setMs += ms),
@@ -55,17 +58,50 @@ const newUpkeep = async () => {
   };
 };
 
-test('it tidies up once an hour and the store itself every six, and files that people sent stay within their size', async () => {
+test('it tidies up some minutes after a start and then once an hour, the store itself every six, and files that people sent stay within their size', async () => {
   await using upkeep = await newUpkeep();
   for (const name of ['a', 'b']) await writeFile(join(upkeep.mediaFolder, name), Buffer.alloc(700_000));
-  await upkeep.pass(hourMs - 30 * secondMs);
+  await upkeep.pass(180 * secondMs);
   assert.deepEqual([upkeep.logged('maintenance.pruned'), (await readdir(upkeep.mediaFolder)).length], [0, 2]);
   await upkeep.pass(30 * secondMs);
   assert.deepEqual([upkeep.logged('maintenance.pruned'), (await readdir(upkeep.mediaFolder)).length], [1, 1]);
-  assert.equal(upkeep.logged('maintenance.tidied'), 0);
-  upkeep.set(5 * hourMs);
+  await upkeep.pass(hourMs - 30 * secondMs);
+  assert.deepEqual([upkeep.logged('maintenance.pruned'), upkeep.logged('maintenance.tidied')], [1, 1]);
+  await upkeep.pass(30 * secondMs);
+  assert.equal(upkeep.logged('maintenance.pruned'), 2);
+  upkeep.set(6 * hourMs);
   await upkeep.pass(60 * secondMs);
-  assert.deepEqual([upkeep.logged('maintenance.pruned'), upkeep.logged('maintenance.tidied'), upkeep.logged('maintenance.failed')], [2, 1, 0]);
+  assert.deepEqual([upkeep.logged('maintenance.pruned'), upkeep.logged('maintenance.tidied'), upkeep.logged('maintenance.failed')], [3, 2, 0]);
+});
+
+test('conversations in which nobody has spoken for store.session_days go with their files; without it they stay', async () => {
+  for (const session_days of [undefined, 30]) {
+    await using upkeep = await newUpkeep(session_days === undefined ? {} : { session_days });
+    const add = async (id: string): Promise<void> => {
+      await upkeep.store.write((tx) => createSession(tx, { id, agent: 'main', account: 'telegram', chatType: 'dm' }));
+      await mkdir(join(upkeep.mediaFolder, 'sessions', id), { recursive: true });
+      await writeFile(join(upkeep.mediaFolder, 'sessions', id, 'a.png'), '');
+    };
+    await add('old');
+    upkeep.set(31 * 24 * hourMs);
+    await add('new');
+    await upkeep.pass(60 * secondMs);
+    const kept = (await upkeep.store.read((db) => db.q.selectFrom('sessions').select('id').orderBy('id').execute())).map(({ id }) => id);
+    assert.deepEqual(kept, session_days === undefined ? ['new', 'old'] : ['new']);
+    assert.deepEqual((await readdir(join(upkeep.mediaFolder, 'sessions'))).toSorted(), kept);
+    assert.equal(upkeep.logged('maintenance.sessions_removed'), session_days === undefined ? 0 : 1);
+  }
+});
+
+test('what somebody has erased and could not take out of the log is taken out at the next look', async () => {
+  await using upkeep = await newUpkeep();
+  await upkeep.store.write(oweScrub);
+  assert.ok((await stat(join(upkeep.home, 'gateway.db-wal'))).size > 100_000);
+  await upkeep.pass(30 * secondMs);
+  assert.equal(upkeep.logged('maintenance.scrubbed'), 1);
+  assert.ok((await stat(join(upkeep.home, 'gateway.db-wal'))).size < 50_000);
+  await upkeep.pass(30 * secondMs);
+  assert.equal(upkeep.logged('maintenance.scrubbed'), 1);
 });
 
 test('a clock that is set back is noticed at the next look, and what waits follows it; one that is put on is no reason to do anything', async () => {

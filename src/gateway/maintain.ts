@@ -7,10 +7,12 @@ import { defaultSpillRetention, pruneSpilledResults } from '../agent/tools/spill
 import { enqueueSettled } from '../delivery/question-message.ts';
 import { followClock } from '../store/follow-clock.ts';
 import { closeQuestion, overdueQuestions } from '../store/questions.ts';
+import { pruneConversations } from '../portability/remove-conversation.ts';
 import { touchNode } from '../store/nodes.ts';
 import { defaultRetention, prune } from '../store/retention.ts';
 import { scrubIfOwed } from '../store/scrub.ts';
 import { indexNewMessages } from '../store/search.ts';
+import { databaseNow } from '../store/store.ts';
 import type { Store } from '../store/store.ts';
 import type { ControlLane } from './control.ts';
 import { pruneLeftovers } from './prune-leftovers.ts';
@@ -26,6 +28,10 @@ export interface MaintainOptions {
   readonly home: string;
   readonly mediaFolder: string;
   settings(): Pick<GatewaySettings, 'store'>;
+  /** Ends conversations whose time is over. */
+  expireSessions(): Promise<unknown>;
+  /** From 0 to 1; chance unless said. */
+  readonly random?: () => number;
 }
 
 const mostOverdue = 50;
@@ -42,6 +48,10 @@ const closeOverdueQuestions = async (store: Store): Promise<void> => {
 const beatMs = 30_000;
 const pruneEveryMs = 3_600_000;
 const tidyEveryMs = 6 * pruneEveryMs;
+/** Soon after a start, so that one who is restarted often tidies up as well; not at once, and not all who were started together. */
+const firstPruneMs = 120_000;
+const firstSpreadMs = 180_000;
+const sessionsBudgetMs = 5_000;
 const dayMs = 86_400_000;
 const mebibyte = 1024 * 1024;
 
@@ -50,14 +60,16 @@ const setBackMs = 5_000;
 
 const pruneEverything = async (options: MaintainOptions): Promise<void> => {
   const { store, clock, log, signal } = options;
-  const { inbox_days, outbox_days, media_days, media_max_total_mb } = options.settings().store;
+  const { inbox_days, outbox_days, session_days, media_days, media_max_total_mb } = options.settings().store;
   const pruned = await prune(store, { ...defaultRetention, inboxDays: inbox_days, outboxDays: outbox_days }, { clock, signal });
   const at = { nowMs: clock.now(), signal };
+  const sessions = session_days === undefined ? 0 : await pruneConversations(store, { home: options.home, scope: { beforeMs: (await store.read(databaseNow)) - session_days * dayMs }, signal, budgetMs: sessionsBudgetMs });
+  if (sessions > 0) log.info({ sessions, session_days }, 'maintenance.sessions_removed');
   // What a conversation still names is then only a name.
   const media = await pruneFolder(options.mediaFolder, { maxAgeMs: media_days * dayMs, maxBytes: media_max_total_mb * mebibyte }, at);
   const results = await pruneSpilledResults(options.home, defaultSpillRetention, at);
   const leftovers = await pruneLeftovers(options.home, at);
-  log.info({ deleted: pruned.deleted, complete: pruned.complete, files: media.removed, results, leftovers }, 'maintenance.pruned');
+  log.info({ deleted: { ...pruned.deleted, sessions }, complete: pruned.complete, files: media.removed, results, leftovers }, 'maintenance.pruned');
 };
 
 const tidy = async ({ store, log }: MaintainOptions): Promise<void> => {
@@ -83,8 +95,8 @@ const followClockBack = async ({ store, log }: MaintainOptions, backMs: number):
 };
 
 /** What is done every now and then; not as often after a clock that was put on, not less often after one that was put back. */
-const due = (clock: Clock, everyMs: number): (() => boolean) => {
-  let lastMs = clock.now();
+const due = (clock: Clock, everyMs: number, firstMs: number): (() => boolean) => {
+  let lastMs = clock.now() - everyMs + firstMs;
   return () => {
     if (Math.abs(clock.now() - lastMs) < everyMs) return false;
     lastMs = clock.now();
@@ -95,8 +107,9 @@ const due = (clock: Clock, everyMs: number): (() => boolean) => {
 /** What keeps a long-running gateway healthy: a sign of life, forgotten commands, the search index, retention, and the store itself. Off the path of messages. */
 export const maintain = async (options: MaintainOptions): Promise<void> => {
   const { store, clock, log, owner, control, signal } = options;
-  const pruneIsDue = due(clock, pruneEveryMs);
-  const tidyIsDue = due(clock, tidyEveryMs);
+  const firstMs = firstPruneMs + (options.random ?? Math.random)() * firstSpreadMs;
+  const pruneIsDue = due(clock, pruneEveryMs, firstMs);
+  const tidyIsDue = due(clock, tidyEveryMs, 6 * firstMs);
   let wokeMs = clock.now();
   while (await slept(clock, beatMs, signal)) {
     const backMs = wokeMs + beatMs - clock.now();
@@ -106,6 +119,7 @@ export const maintain = async (options: MaintainOptions): Promise<void> => {
       await store.write((tx) => touchNode(tx, owner));
       await control.recover();
       await closeOverdueQuestions(store);
+      await options.expireSessions();
       await indexNewMessages(store);
       await scrubOwed(options);
       if (pruneIsDue()) await pruneEverything(options);

@@ -1,13 +1,14 @@
 import type { InboundEvent } from '../core/message.ts';
 import { platformOf } from '../core/ids.ts';
 import type { DeliveryOutcome } from '../delivery/dispatcher.ts';
+import type { Clock } from '../lib/clock.ts';
 import { durationBuckets } from '../lib/metrics.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
 import { oldestDeliveryMs, outboxCounts } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
-import { accountStates } from '../store/accounts.ts';
+import { accountStates, lastHeardMs } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import type { Outcome } from './arrival.ts';
 
@@ -20,7 +21,7 @@ export interface GatewayMetrics {
 }
 
 /** Registers what the gateway counts. Labels are platforms and fixed words, never chats or people. */
-export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; accounts(): readonly AccountStatus[] }): GatewayMetrics => {
+export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; clock: Clock; accounts(): readonly AccountStatus[] }): GatewayMetrics => {
   const inbound = metrics.counter({ name: 'hermes_inbound_total', help: 'Events from platforms by what became of them', labels: ['platform', 'outcome'] });
   const turns = metrics.counter({ name: 'hermes_turns_total', help: 'Finished turns by their reason', labels: ['reason'] });
   const turnSeconds = metrics.histogram({ name: 'hermes_turn_seconds', help: 'Time from the start of a turn to its commit', buckets: durationBuckets });
@@ -33,6 +34,8 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; accoun
   const oldest = metrics.gauge({ name: 'hermes_oldest_open_seconds', help: 'Age of the oldest message without an answer' });
   const oldestDelivery = metrics.gauge({ name: 'hermes_oldest_delivery_seconds', help: 'Age of the oldest message that is still to be delivered' });
   const connected = metrics.gauge({ name: 'hermes_account_connected', help: '1 for an account that carries traffic', labels: ['account', 'state'] });
+  const evidence = metrics.gauge({ name: 'hermes_account_last_evidence_seconds', help: 'Age of the last thing that an account received, or sign that it could; since the start of the gateway for one that never has', labels: ['account'] });
+  const startedMs = sources.clock.now();
   metrics.collect(async () => {
     const [inbox, outbox, age, deliveryAge] = await sources.store.read(async (db) => [await inboxCounts(db), await outboxCounts(db), await oldestOpenMs(db), await oldestDeliveryMs(db)] as const);
     for (const state of ['waiting', 'running', 'set_aside']) open.at('inbox', state).set(inbox[state] ?? 0);
@@ -40,6 +43,7 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; accoun
     oldest.at().set((age ?? 0) / 1000);
     oldestDelivery.at().set((deliveryAge ?? 0) / 1000);
     for (const status of sources.accounts()) for (const state of accountStates) connected.at(status.account, state).set(status.state === state ? 1 : 0);
+    for (const status of sources.accounts()) evidence.at(status.account).set(Math.max(0, sources.clock.now() - (lastHeardMs(status) ?? startedMs)) / 1000);
   });
   return {
     accepted: (event, outcome) => inbound.at(platformOf(event.account), outcome.accepted).inc(),

@@ -34,6 +34,7 @@ export const storeSection = defineSection(
       copy_before_upgrade: z.boolean().describe('Copy the database into `backups` before a new version changes its tables; without a copy there is no upgrade. Off only if you have a backup of your own, such as of a large PostgreSQL database').default(true),
       inbox_days: z.number().min(1).describe('Days that answered messages stay traceable').default(14),
       outbox_days: z.number().min(1).describe('Days that deliveries stay traceable').default(14),
+      session_days: z.number().min(1).describe('Days after which a conversation in which nobody has spoken is removed, with its files; without it conversations are kept').optional(),
       delivery_hours: z.number().min(1).describe('Hours after which an answer that could not be delivered is given up').default(24),
       media_days: z.number().min(1).describe('Days that files people sent are kept').default(90),
       media_max_total_mb: z.number().min(1).describe('Size of all files people sent; the oldest are removed first').default(2000),

@@ -1,12 +1,18 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineSection } from '../config/section.ts';
+import type { ModelCall } from '../agent/contract.ts';
 import { platformOf } from '../core/ids.ts';
+import { spanIdOf, traceIdOf } from '../core/trace-id.ts';
 import type { TurnEvent } from '../core/turn.ts';
+import type { DeliveryOutcome } from '../delivery/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
 import type { Span, SpanExporter } from '../lib/otlp.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
+import { receivedAtMs } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+import { attemptOf } from '../store/turns.ts';
 
 /** The `telemetry` section of config.yaml. */
 export const telemetrySection = defineSection(
@@ -21,51 +27,122 @@ export const telemetrySection = defineSection(
   'restart',
 );
 
-const hex = (text: string, digits: number): string => createHash('sha256').update(text).digest('hex').slice(0, digits);
+/** One try to deliver something that a turn has said. */
+type TracedDelivery = DeliveryOutcome & { readonly turnId: number };
 
-/** The same for every attempt of a turn, so that all of them are found together. */
-export const traceIdOf = ({ turn, session }: BegunTurn): string => hex(`${session.id}:${turn.id}`, 32);
-
-const rootIdOf = ({ turn, session }: BegunTurn): string => hex(`${session.id}:${turn.id}:${turn.attempts}`, 16);
-
-/** Turns and their tools as spans. No words of anybody are in them. */
+/** Turns and what they consist of as spans: waiting, calls of models, tools, deliveries. No words of anybody are in them. */
 export interface Traces {
+  onModelCall(begun: BegunTurn, call: ModelCall): void;
   onEvent(begun: BegunTurn, event: TurnEvent): void;
   onFinished(turn: FinishedTurn): void;
+  onDelivered(outcome: DeliveryOutcome): void;
+  /** Everything that was told so far is on its way. */
+  settled(): Promise<void>;
 }
 
-export const newTraces = (exporter: Pick<SpanExporter, 'add'>, clock: Clock): Traces => {
-  const root = ({ begun, result, ms }: FinishedTurn): Span => {
-    const { target } = begun.turn;
-    const endMs = clock.now();
-    return {
-      traceId: traceIdOf(begun),
-      spanId: rootIdOf(begun),
-      name: 'turn',
-      startMs: endMs - ms,
-      endMs,
-      failed: result.reason === 'model_error' || result.reason === 'internal_error' || result.reason === 'deadline',
-      values: {
-        'hermes.platform': platformOf(target.account),
-        'hermes.account': target.account,
-        'hermes.agent': begun.session.agent,
-        'hermes.session': begun.session.id,
-        'hermes.turn': begun.turn.id,
-        'hermes.attempt': begun.turn.attempts,
-        'hermes.reason': result.reason,
-        'gen_ai.request.model': result.model ?? undefined,
-        'gen_ai.usage.input_tokens': result.usage.inputTokens,
-        'gen_ai.usage.output_tokens': result.usage.outputTokens,
-        'hermes.cost_usd': result.usage.cost?.usd,
-      },
-    };
+export interface TracesOptions {
+  readonly exporter: Pick<SpanExporter, 'add'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Of one attempt of a turn. */
+interface Root {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+const rootOf = (turn: { readonly sessionId: string; readonly turnId: number; readonly attempts: number }): Root => {
+  const traceId = traceIdOf(turn);
+  return { traceId, spanId: spanIdOf(traceId, `attempt ${turn.attempts}`) };
+};
+
+const rootOfBegun = ({ session, turn }: BegunTurn): Root => rootOf({ sessionId: session.id, turnId: turn.id, attempts: turn.attempts });
+
+/** What happened below a turn and has just ended. */
+const below = (root: Root, part: { readonly id: string; readonly ms: number; readonly nowMs: number } & Pick<Span, 'name' | 'failed' | 'values'>): Span => {
+  const { id, ms, nowMs, ...facts } = part;
+  return { traceId: root.traceId, spanId: spanIdOf(root.traceId, `${root.spanId}:${id}`), parentId: root.spanId, startMs: nowMs - ms, endMs: nowMs, ...facts };
+};
+
+const turnSpan = ({ begun, result, ms }: FinishedTurn, nowMs: number): Span => {
+  const { target } = begun.turn;
+  return {
+    ...rootOfBegun(begun),
+    name: 'turn',
+    startMs: nowMs - ms,
+    endMs: nowMs,
+    failed: result.reason === 'model_error' || result.reason === 'internal_error' || result.reason === 'deadline',
+    values: {
+      'hermes.platform': platformOf(target.account),
+      'hermes.account': target.account,
+      'hermes.agent': begun.session.agent,
+      'hermes.session': begun.session.id,
+      'hermes.turn': begun.turn.id,
+      'hermes.attempt': begun.turn.attempts,
+      'hermes.reason': result.reason,
+      'gen_ai.request.model': result.model ?? undefined,
+      'gen_ai.usage.input_tokens': result.usage.inputTokens,
+      'gen_ai.usage.output_tokens': result.usage.outputTokens,
+      'hermes.cost_usd': result.usage.cost?.usd,
+    },
+  };
+};
+
+const modelValues = ({ model, code, usage }: ModelCall): Span['values'] => ({
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.request.model': model,
+  'gen_ai.usage.input_tokens': usage?.inputTokens,
+  'gen_ai.usage.output_tokens': usage?.outputTokens,
+  'error.type': code,
+});
+
+export const newTraces = ({ exporter, store, clock, log }: TracesOptions): Traces => {
+  const looking = new Set<Promise<void>>();
+  let modelCalls = 0;
+  /** What has to be looked up costs nobody time, and what cannot be is missing. */
+  const lookUp = (work: () => Promise<void>): void => {
+    const looked = work()
+      .catch((error: unknown) => log.warn({ err: error }, 'traces.not_read'))
+      .finally(() => looking.delete(looked));
+    looking.add(looked);
+  };
+  const waited = async ({ begun, ms }: FinishedTurn, nowMs: number): Promise<void> => {
+    const [first] = begun.inboxIds;
+    // Whoever goes on after a restart has not waited for its turn.
+    if (first === undefined || begun.turn.attempts > 1) return;
+    const receivedMs = await store.read((db) => receivedAtMs(db, first));
+    const startedMs = nowMs - ms;
+    if (receivedMs !== undefined && receivedMs <= startedMs) exporter.add(below(rootOfBegun(begun), { id: 'wait', name: 'wait', nowMs: startedMs, ms: startedMs - receivedMs, failed: false, values: { 'hermes.inbox': first } }));
+  };
+  const delivered = async ({ account, outcome, code, callMs, delivery, attempt, turnId }: TracedDelivery, nowMs: number): Promise<void> => {
+    const turn = await store.read((db) => attemptOf(db, turnId));
+    if (turn === undefined) return;
+    const values = { 'hermes.platform': platformOf(account), 'hermes.account': account, 'hermes.delivery': delivery, 'hermes.attempt': attempt, 'hermes.outcome': outcome, 'error.type': code };
+    exporter.add(below(rootOf({ ...turn, turnId }), { id: `out ${delivery} ${attempt} ${nowMs}`, name: 'deliver', nowMs, ms: callMs, failed: outcome !== 'sent', values }));
   };
   return {
+    onModelCall(begun, call) {
+      modelCalls += 1;
+      exporter.add(below(rootOfBegun(begun), { id: `model ${modelCalls}`, name: `chat ${call.model}`, nowMs: clock.now(), ms: call.durationMs, failed: call.code !== undefined, values: modelValues(call) }));
+    },
     onEvent(begun, event) {
       if (event.type !== 'tool_finished') return;
-      const endMs = clock.now();
-      exporter.add({ traceId: traceIdOf(begun), spanId: hex(`${traceIdOf(begun)}:${begun.turn.attempts}:${event.callId}`, 16), parentId: rootIdOf(begun), name: `tool ${event.name}`, startMs: endMs - event.durationMs, endMs, failed: !event.ok, values: { 'gen_ai.tool.name': event.name } });
+      exporter.add(below(rootOfBegun(begun), { id: `tool ${event.callId}`, name: `tool ${event.name}`, nowMs: clock.now(), ms: event.durationMs, failed: !event.ok, values: { 'gen_ai.tool.name': event.name } }));
     },
-    onFinished: (turn) => exporter.add(root(turn)),
+    onFinished(turn) {
+      const nowMs = clock.now();
+      exporter.add(turnSpan(turn, nowMs));
+      lookUp(() => waited(turn, nowMs));
+    },
+    onDelivered(outcome) {
+      const { turnId } = outcome;
+      const nowMs = clock.now();
+      if (turnId !== null) lookUp(() => delivered({ ...outcome, turnId }, nowMs));
+    },
+    async settled() {
+      await Promise.all(looking);
+    },
   };
 };

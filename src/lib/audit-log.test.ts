@@ -3,7 +3,7 @@ import { appendFile, chown, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readActs, recordAct } from './audit-log.ts';
+import { mergeActs, readActs, recordAct } from './audit-log.ts';
 
 test('acts are added in order, for the owner alone, and a line that was cut off hides nothing', async () => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-audit-'));
@@ -21,6 +21,21 @@ test('acts are added in order, for the owner alone, and a line that was cut off 
   } finally {
     await rm(home, { recursive: true, force: true });
   }
+});
+
+test('acts of two logs become one, each at its time and once', async (t) => {
+  const [home, other] = await Promise.all([mkdtemp(join(tmpdir(), 'hermes-audit-')), mkdtemp(join(tmpdir(), 'hermes-audit-'))]);
+  t.after(() => Promise.all([home, other].map((folder) => rm(folder, { recursive: true }))));
+  const write = (where: string, act: string, atMs: number): void => recordAct(where, { by: 'ada', act }, atMs);
+  write(other, 'first', 0);
+  write(other, 'second', 1000);
+  write(home, 'first', 0);
+  write(home, 'third', 2000);
+  write(other, 'fourth', 3000);
+  await mergeActs(home, join(other, 'logs', 'audit.log'));
+  await mergeActs(home, join(other, 'logs', 'no-such.log'));
+  assert.deepEqual(readActs(home).map(({ act }) => act), ['first', 'second', 'third', 'fourth']);
+  assert.equal((await stat(join(home, 'logs', 'audit.log'))).mode & 0o777, 0o600);
 });
 
 test('what root writes down in the home of somebody else is theirs', { skip: process.getuid?.() !== 0 && 'only root can' }, async (t) => {

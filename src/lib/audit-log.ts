@@ -1,5 +1,7 @@
 import { appendFileSync, chownSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Logger } from './logger.ts';
+import { writeAtomically } from './write-atomically.ts';
 
 /** Something that changed who may do what, or what the gateway is. */
 export interface AuditedAct {
@@ -26,6 +28,28 @@ export const recordAct = (home: string, act: AuditedAct, nowMs: number): void =>
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(home);
   for (const made of [dirname(path), path]) chownSync(made, uid, gid);
+};
+
+/** Writes down acts of a gateway that runs: one that cannot be written is in its log instead, and ends nothing. */
+export const actRecorder =
+  (record: (act: AuditedAct) => void, log: Logger) =>
+  (act: AuditedAct): void => {
+    try {
+      record(act);
+    } catch (error) {
+      log.error({ err: error, ...act }, 'audit.not_written');
+    }
+  };
+
+const linesOf = (path: string): readonly string[] => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter((line) => line !== '') : []);
+
+const timeOf = (line: string): string => /"at":"([^"]*)"/.exec(line)?.[1] ?? '';
+
+/** Adds the acts of another log, each at its time and once. Does nothing when there is no such file. */
+export const mergeActs = async (home: string, other: string): Promise<void> => {
+  if (!existsSync(other)) return;
+  const lines = new Set([...linesOf(fileOf(home)), ...linesOf(other)]);
+  await writeAtomically(fileOf(home), [...lines].toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0)).map((line) => `${line}\n`).join(''));
 };
 
 /** Acts, oldest first. A line that a crash has cut off is left out. */

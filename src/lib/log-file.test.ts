@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -59,4 +59,35 @@ test('a file that cannot be written loses lines, and nothing else', async () => 
   await new Promise((resolve) => setTimeout(resolve, 20));
   file.write('lost as well\n');
   await file.close();
+});
+
+const isOpen = (path: string): boolean =>
+  readdirSync('/proc/self/fd').some((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`) === path;
+    } catch {
+      // The one that the list itself was read by.
+      return false;
+    }
+  });
+
+test('lines that were never written do not push older ones out', { skip: !existsSync('/dev/full') && 'there is no disk that is always full' }, async () => {
+  const path = join(folder, 'logs', 'a.log');
+  mkdirSync(join(folder, 'logs'));
+  symlinkSync('/dev/full', path);
+  writeFileSync(`${path}.1`, 'real\n');
+  const file = openLogFile(path, { maxBytes: 10, keep: 1 });
+  for (let i = 0; i < 5; i += 1) {
+    file.write(`lost ${i}\n`);
+    // A file is let go of when a write has failed.
+    while (isOpen('/dev/full')) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await file.close();
+  assert.equal(read('a.log.1'), 'real\n');
+  assert.ok(lstatSync(path).isSymbolicLink());
+  rmSync(path);
+  const again = openLogFile(path, { maxBytes: 10, keep: 1 });
+  again.write('space\n');
+  await again.close();
+  assert.equal(read('a.log'), 'space\n');
 });

@@ -24,52 +24,58 @@ const shift = (path: string, keep: number): void => {
   }
 };
 
+/** The file that is being written. */
+interface Opened {
+  readonly stream: WriteStream;
+  /** What stands in it and what is on its way there. Asked anew after a failure: lines that were not written do not fill it. */
+  bytes: number;
+}
+
 /** A file that keeps its newest `maxBytes`, and as much again in each of `keep` older files. */
 export const openLogFile = (path: string, limits: { maxBytes: number; keep: number }): LogFile => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const ending = new Set<Promise<void>>();
-  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  let stream: WriteStream | undefined;
+  let opened: Opened | undefined;
 
   /** Opens at once, not when the event loop gets to it: the file has to be there when it is to be moved. Undefined when it cannot be. */
-  const open = (): WriteStream | undefined => {
+  const open = (): Opened | undefined => {
     try {
-      const opened = createWriteStream(path, { fd: openSync(path, 'a', 0o600) });
-      opened.on('error', () => {
-        if (stream === opened) stream = undefined;
-      });
-      return opened;
+      const stream = createWriteStream(path, { fd: openSync(path, 'a', 0o600) });
+      // What has failed is known by that: it is destroyed, and not written to again.
+      stream.on('error', () => undefined);
+      return { stream, bytes: statSync(path).size };
     } catch {
       return undefined;
     }
   };
 
   /** False when the old lines could not be moved away; then the line is lost, for the file must not grow without end. */
-  const rotate = (): boolean => {
-    if (stream !== undefined) {
-      const done = ended(stream).then(() => void ending.delete(done));
-      ending.add(done);
-    }
-    stream = undefined;
+  const rotate = ({ stream }: Opened): boolean => {
+    const done = ended(stream).then(() => void ending.delete(done));
+    ending.add(done);
+    opened = undefined;
     try {
       shift(path, limits.keep);
+      return true;
     } catch {
       return false;
     }
-    size = 0;
-    return true;
   };
 
   return {
     write(line) {
       const bytes = Buffer.byteLength(line);
-      if (size + bytes > limits.maxBytes && size > 0 && !rotate()) return;
-      stream ??= open();
-      size += bytes;
-      stream?.write(line);
+      if (opened?.stream.destroyed !== false) opened = open();
+      if (opened !== undefined && opened.bytes > 0 && opened.bytes + bytes > limits.maxBytes) {
+        if (!rotate(opened)) return;
+        opened = open();
+      }
+      if (opened === undefined) return;
+      opened.bytes += bytes;
+      opened.stream.write(line);
     },
     async close() {
-      await Promise.all([...ending, ...(stream === undefined ? [] : [ended(stream)])]);
+      await Promise.all([...ending, ...(opened === undefined ? [] : [ended(opened.stream)])]);
     },
   };
 };

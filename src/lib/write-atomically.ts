@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { nameFile } from './name-file.ts';
 
 /** Whoever reads the file sees the old text or the new one, never a part; after a crash too. A link stays a link. Mode 0600. What root writes belongs to whoever has the folder. */
 export const writeAtomically = async (path: string, text: string): Promise<void> => {
@@ -19,7 +20,7 @@ export const writeAtomically = async (path: string, text: string): Promise<void>
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw nameFile(error, target);
   }
   await syncFolder(dirname(target));
 };

@@ -27,10 +27,13 @@ export interface Contents {
 }
 
 /** What a running gateway makes anew, what is copied in another way, and what are backups themselves. */
-const passing = new Set(['backups', 'cache', 'logs', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.pid', 'gateway.sock', 'gateway-config.json', 'gateway-starts.json', '.gateway-restart.json']);
+const passing = new Set(['backups', 'cache', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.pid', 'gateway.sock', 'gateway-config.json', 'gateway-starts.json', '.gateway-restart.json']);
 const secret = new Set(['.env', 'mcp-tokens', 'auth.json', 'secrets']);
 /** What was in these files before they were changed. */
 const earlierConfig = /^(?:\.env|config\.yaml)\..*\.bak$/;
+
+/** Of all logs the one that is kept for good. */
+export const auditLog = 'logs/audit.log';
 
 /** A part of the home that is taken or left as one; each agent's folder has parts of its own. */
 export const partOf = (path: string): string => {
@@ -64,6 +67,7 @@ const facts = async (path: string): Promise<Stats | undefined> => {
 const reasonAgainst = (part: string, rules: ContentRules): string | undefined => {
   const name = nameOf(part);
   if (passing.has(name) || isUnfinished(name)) return '';
+  if (name === 'logs' && part !== 'logs') return '';
   if ((secret.has(name) || earlierConfig.test(name)) && !rules.secrets) return `${part} (holds secrets)`;
   if (name === 'workspace' && !rules.workspace) return `${part}/ (where the agent works; --workspace takes it along)`;
   if (name === 'state.db' || name.startsWith('state.db-')) return `${part} (belongs to the original)`;
@@ -76,7 +80,8 @@ const visit = async (walk: Walk, folder: string): Promise<void> => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     const isPart = partOf(path) === path && path !== 'profiles';
     const isNamed = !walk.rules.secrets && walk.rules.secretFiles?.includes(join(walk.home, path)) === true;
-    const reason = isNamed ? `${path} (holds a secret)` : isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) ? '' : undefined;
+    const isLog = folder === 'logs' && path !== auditLog;
+    const reason = isLog ? '' : isNamed ? `${path} (holds a secret)` : isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) ? '' : undefined;
     if (reason !== undefined) {
       if (reason !== '') walk.leftOut.add(reason);
       continue;

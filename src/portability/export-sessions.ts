@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { nameFile } from '../lib/name-file.ts';
 import { exportSession } from '../sessions/export-session.ts';
 import type { ExportFormat } from '../sessions/export-session.ts';
 import type { Session } from '../store/sessions.ts';
@@ -13,7 +14,13 @@ const endings: Readonly<Record<ExportFormat, string>> = { markdown: 'md', jsonl:
 const safeName = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 100) || '_';
 
 /** Writes text as it comes, for its owner alone. */
-export const writePieces = (path: string, pieces: AsyncIterable<string>): Promise<void> => pipeline(Readable.from(pieces), createWriteStream(path, { mode: 0o600 }));
+export const writePieces = async (path: string, pieces: AsyncIterable<string>): Promise<void> => {
+  try {
+    await pipeline(Readable.from(pieces), createWriteStream(path, { mode: 0o600 }));
+  } catch (error) {
+    throw nameFile(error, path);
+  }
+};
 
 /** Facts about a conversation as they stand in exports. */
 const factsOf = (session: Session): object => ({

@@ -3,6 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { nameFile } from '../lib/name-file.ts';
 import { tarEnd, tarHeader, tarPadding } from '../lib/tar.ts';
 
 async function* entriesOf(folder: string): AsyncGenerator<Buffer> {
@@ -22,6 +23,8 @@ export const packFolder = async (folder: string, file: string): Promise<void> =>
   try {
     await pipeline(entriesOf(folder), createGzip(), createWriteStream(partial, { mode: 0o600, flush: true }));
     await rename(partial, file);
+  } catch (error) {
+    throw nameFile(error, file);
   } finally {
     await rm(partial, { force: true });
   }

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
+import { mergeActs } from '../lib/audit-log.ts';
 import type { Clock } from '../lib/clock.ts';
 import { lockHome } from '../store/home-lock.ts';
 import { newerSchema, schemaVersion } from '../store/migrations.ts';
 import { countOpenWork, dropOpenWork } from '../store/open-work.ts';
 import type { OpenWork } from '../store/open-work.ts';
 import { SqliteStore } from '../store/sqlite.ts';
-import { partOf } from './backup-contents.ts';
+import { auditLog, partOf } from './backup-contents.ts';
 import { readBackup } from './read-backup.ts';
 import type { Restorable } from './read-backup.ts';
 
@@ -36,8 +37,8 @@ interface Move {
   readonly to: string;
 }
 
-/** Files in it have names of their own for good, and a backup may hold a part of them only. */
-const isMerged = (part: string): boolean => part.split('/').at(-1) === 'media';
+/** What is added to what is there instead of taking its place: files of people have names of their own for good, and of logs only one is in a backup. */
+export const isMerged = (part: string): boolean => part === 'logs' || part.split('/').at(-1) === 'media';
 
 /** The database of the backup, checked and brought up to date while it is still aside. */
 const prepareDatabase = async (path: string, options: RestoreOptions): Promise<OpenWork> => {
@@ -86,6 +87,8 @@ const replace = async (options: RestoreOptions): Promise<Restored> => {
     const aside = join(home, 'backups', `replaced-${new Date(clock.now()).toISOString().replaceAll(/[-:.]/g, '')}`);
     const moves = planMoves(manifest, { home, staged, aside });
     await moveAll(moves);
+    // Both have happened: what is in the backup, and what was done here since.
+    await mergeActs(home, join(staged, auditLog));
     const parts = [...new Set(manifest.files.map(({ path }) => partOf(path)))].toSorted();
     return { manifest, parts, aside: moves.some(({ to }) => to.startsWith(aside)) ? aside : undefined, open };
   } finally {

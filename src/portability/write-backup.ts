@@ -7,6 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
+import { nameFile } from '../lib/name-file.ts';
 import { tarEnd, tarHeader, tarPadding } from '../lib/tar.ts';
 import { checkCopy, copyDatabase, forgetAccountValues } from '../store/copy-database.ts';
 import { backupContents } from './backup-contents.ts';
@@ -164,6 +165,8 @@ export const writeBackup = async (options: BackupOptions): Promise<Backup> => {
     const { size } = await stat(partial);
     await rename(partial, file);
     return { manifest, sizeBytes: size, leftOut };
+  } catch (error) {
+    throw nameFile(error, file);
   } finally {
     hold.release();
     await rm(folder, { recursive: true, force: true });

@@ -11,6 +11,7 @@ import { beginTurn } from './begin.ts';
 import type { TurnResult } from './commit.ts';
 import { commitTurn, suspendTurn, turnLeaseMs } from './commit.ts';
 import type { TurnParts } from './turn-parts.ts';
+import { turnLog } from './turn-log.ts';
 import { runTurn } from './run-turn.ts';
 
 export interface FinishedTurn {
@@ -155,12 +156,12 @@ export class Conversations {
   }
 
   async #turn(begun: BegunTurn): Promise<Begun> {
-    const { log } = this.#options;
+    const log = turnLog(this.#options.log, begun);
     const running: Running = { begun, startedMs: this.#options.clock.now(), tools: new Map(), turn: new AbortController(), halt: new AbortController(), newestInboxId: begun.inboxIds.at(-1) ?? 0 };
     this.#running.set(begun.claim.lane, running);
     if (this.#graceOver.signal.aborted) this.#end(begun.claim.lane, 'suspended');
     try {
-      const result = await runTurn(this.#options, begun, { turn: running.turn.signal, halt: running.halt.signal });
+      const result = await runTurn({ ...this.#options, log }, begun, { turn: running.turn.signal, halt: running.halt.signal });
       if (result === undefined) {
         await suspendTurn(this.#options.store, begun);
         this.#suspended.push(begun);
@@ -178,7 +179,7 @@ export class Conversations {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       if (error.code !== 'lane_lost') return this.#putDown(begun, error);
-      log.warn({ lane: begun.claim.lane, turn: begun.turn.id }, 'turn.lane_lost');
+      log.warn({ lane: begun.claim.lane }, 'turn.lane_lost');
       return { type: 'wait', ms: undefined };
     } finally {
       this.#running.delete(begun.claim.lane);
@@ -187,7 +188,7 @@ export class Conversations {
 
   /** The store failed in the middle of a turn. It is tried again from what is stored; only a passing trouble is not held against it. */
   async #putDown(begun: BegunTurn, error: StoreError): Promise<Begun> {
-    this.#options.log.error({ err: error, turn: begun.turn.id }, 'turn.store_failed');
+    turnLog(this.#options.log, begun).error({ err: error }, 'turn.store_failed');
     await this.#options.store.write(async (tx) => {
       await holdLane(tx, begun.claim, turnLeaseMs);
       if (isPassing(error)) await uncountAttempt(tx, begun.turn.id);
@@ -199,7 +200,7 @@ export class Conversations {
   /** A finished answer is not thrown away because the disk is full for a moment. */
   #commit(begun: BegunTurn, result: TurnResult): Promise<Begun> {
     const { store, clock, log, policy } = this.#options;
-    return persist(() => commitTurn(store, begun, result, policy), { clock, log: log.child({ turn: begun.turn.id }), signal: this.#graceOver.signal });
+    return persist(() => commitTurn(store, begun, result, policy), { clock, log: turnLog(log, begun), signal: this.#graceOver.signal });
   }
 
   /** Signs of life for the lanes at work, and stop requests whose notification was missed. */

@@ -116,6 +116,7 @@ const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, 
     ...(model !== undefined && { model }),
     ...(reasoningEffort !== undefined && { reasoningEffort }),
     ...answering.wishes,
+    onModelCall: (call) => parts.onModelCall?.(begun, call),
   };
   for await (const event of answering.agent.run(input, signals.turn)) await takeEvent(parts, begun, progress, event);
   progress.usage = addUsage(progress.usage, context.usage());
@@ -129,14 +130,14 @@ const endOf = (parts: TurnParts, begun: BegunTurn, progress: Progress): TurnEnd 
   // What broke inside the agent has an id already.
   if (end.reason === 'internal_error') return { reason: end.reason, text, sentence: end.error.sentence };
   const errorId = newId('err', parts.clock.now());
-  parts.log.warn({ turn: begun.turn.id, session: begun.session.id, reason: end.reason, code: end.error.code, error_id: errorId }, 'turn.failed');
+  parts.log.warn({ session: begun.session.id, reason: end.reason, code: end.error.code, error_id: errorId }, 'turn.failed');
   return { reason: end.reason, text, sentence: end.error.sentence, errorId };
 };
 
 /** A fault of ours ends the turn with a notice and an id that both the log and the person see; it never takes the process down. */
 const brokenOff = (parts: TurnParts, begun: BegunTurn, error: unknown): TurnEnd => {
   const errorId = newId('err', parts.clock.now());
-  parts.log.error({ err: error, turn: begun.turn.id, session: begun.session.id, error_id: errorId }, 'turn.broke');
+  parts.log.error({ err: error, session: begun.session.id, error_id: errorId }, 'turn.broke');
   return { reason: 'internal_error', text: '', sentence: 'Something went wrong on my side.', errorId };
 };
 

@@ -1,4 +1,4 @@
-import type { Agent, TurnInput, TurnLimits, TurnPlace } from '../agent/contract.ts';
+import type { Agent, ModelCall, TurnInput, TurnLimits, TurnPlace } from '../agent/contract.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { DisplaySettings } from '../delivery/display.ts';
 import type { LivePreview } from '../delivery/preview.ts';
@@ -63,6 +63,7 @@ export interface TurnParts {
   progress(begun: BegunTurn): ToolProgress | undefined;
   display(begun: BegunTurn): DisplaySettings | undefined;
   onEvent?(begun: BegunTurn, event: TurnEvent): void;
+  onModelCall?(begun: BegunTurn, call: ModelCall): void;
   /** What happens in place of an event of the agent; the event itself when left out. */
   screen?(begun: BegunTurn, event: TurnEvent): Promise<readonly TurnEvent[]>;
   /** What was told of the turn has to be kept before its end is. Never rejects. */

@@ -20,8 +20,11 @@ export interface AccountStatus {
   readonly lastCallAtMs: number | null;
 }
 
-/** When an account last received something, was alive, or was called with success; null for one that never was. */
-export const lastEvidenceOf = ({ lastEventAtMs, lastAliveAtMs, lastCallAtMs }: AccountStatus): number | null => Math.max(lastEventAtMs ?? 0, lastAliveAtMs ?? 0, lastCallAtMs ?? 0) || null;
+/** When an account last received something, or showed that it could; null for one that never has. */
+export const lastHeardMs = ({ lastEventAtMs, lastAliveAtMs }: AccountStatus): number | null => Math.max(lastEventAtMs ?? 0, lastAliveAtMs ?? 0) || null;
+
+/** When an account last received something, showed that it could, or was called with success; null for one that never has. */
+export const lastEvidenceMs = (status: AccountStatus): number | null => Math.max(lastHeardMs(status) ?? 0, status.lastCallAtMs ?? 0) || null;
 
 /** Replaces what is known about an account; the holder of its lease writes. */
 export const saveStatus = async (tx: Writing, status: AccountStatus): Promise<void> => {

@@ -17,6 +17,8 @@ export const lockFile = (path: string): FileLock | undefined => {
     const held = new DatabaseSync(path, { timeout: 0 });
     db = held;
     held.exec('pragma locking_mode = exclusive');
+    // Nothing is ever written, so nothing has to be kept beside it.
+    held.exec('pragma journal_mode = memory');
     held.exec('begin exclusive');
     chmodSync(path, 0o600);
     return { release: () => held.close() };

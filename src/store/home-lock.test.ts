@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,9 +20,12 @@ test('a home has one holder at a time, and only its owner may look at the lock',
   assert.ok(lock !== undefined);
   assert.equal(lockHome(home), undefined);
   assert.equal(statSync(join(home, 'gateway.lock')).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(home), ['gateway.lock'], 'there is nothing beside it');
   lock.release();
+  chmodSync(join(home, 'gateway.lock'), 0o644);
   const again = lockHome(home);
   assert.ok(again !== undefined);
+  assert.equal(statSync(join(home, 'gateway.lock')).mode & 0o777, 0o600);
   again.release();
 });
 

@@ -294,3 +294,6 @@ export const hasDecision = async (db: Reading, id: number, step: string): Promis
 export const withdrawNotice = async (tx: Writing, key: string): Promise<void> => {
   await tx.q.updateTable('inbox').set({ state: 'skipped', reason: 'known already', done_at: tx.now }).where('native_id', '=', key).where('kind', '=', 'notice').where('state', '=', 'waiting').execute();
 };
+
+/** When a message was stored. */
+export const receivedAtMs = async (db: Reading, id: number): Promise<number | undefined> => (await db.q.selectFrom('inbox').select('received_at').where('id', '=', id).executeTakeFirst())?.received_at;

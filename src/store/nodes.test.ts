@@ -62,7 +62,7 @@ eachStore((_engine, open) => {
     assert.deepEqual(quiet?.accounts, ['telegram']);
     assert.ok(quiet.agoMs >= 200_000 && quiet.agoMs < 300_000, `${quiet.agoMs}`);
     await pass(2);
-    const [status] = (await store.read(allStatus)).filter(({ account }) => account === 'telegram');
+    const status = (await store.read(allStatus)).find(({ account }) => account === 'telegram');
     assert.ok(status !== undefined);
     await store.write((tx) => saveStatus(tx, status));
     assert.ok(((await sign())?.agoMs ?? Infinity) < 100_000);

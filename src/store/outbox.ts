@@ -23,6 +23,8 @@ export interface Attempt {
 
 export interface OutboxItem {
   readonly id: number;
+  /** Null for what no turn has said. */
+  readonly turnId: number | null;
   readonly delivery: Delivery;
   readonly state: OutboxState;
   readonly attempts: number;
@@ -103,6 +105,7 @@ export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem 
   if (row === undefined) return undefined;
   return {
     id: row.id,
+    turnId: row.turn_id,
     delivery: JSON.parse(row.payload) as Delivery,
     state: row.state,
     attempts: row.attempts,
@@ -121,7 +124,7 @@ const selectHead = prepared((db, of: { lane: string }) => {
   const heads = first('pending').unionAll(first('sending')).unionAll(first('unknown')).as('heads');
   return db.q
     .selectFrom('outbox')
-    .select(['id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', 'created_at', sql<number>`${db.now} - updated_at`.as('untouched_ms'), sql<number>`not_before - ${db.now}`.as('wait_ms')])
+    .select(['id', 'turn_id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', 'created_at', sql<number>`${db.now} - updated_at`.as('untouched_ms'), sql<number>`not_before - ${db.now}`.as('wait_ms')])
     .where('id', '=', (eb) => eb.selectFrom(heads).select((sub) => sub.fn.min('heads.id').as('id')));
 });
 

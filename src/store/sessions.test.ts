@@ -55,7 +55,7 @@ eachStore((engine, open) => {
     await store.write((tx) => bindSession(tx, { sessionKey: 'elsewhere', sessionId: 's2', target: sampleTarget({ chatId: '2' }) }));
     await store.write((tx) => bindSession(tx, { sessionKey: key, sessionId: 's2', target }));
     const bound = await store.read((db) => boundSession(db, key));
-    assert.deepEqual([bound?.sessionId, bound?.target, bound?.ended], ['s2', target, false]);
+    assert.deepEqual([bound?.sessionId, bound?.target, bound?.endReason], ['s2', target, null]);
     assert.ok(bound !== undefined && bound.nowMs >= bound.activeAtMs);
     assert.deepEqual((await store.read((db) => bindingsOf(db, 's2'))).map((binding) => binding.sessionKey).toSorted(), [key, 'elsewhere']);
     assert.deepEqual(await store.read((db) => bindingsOf(db, 's1')), []);
@@ -88,7 +88,7 @@ eachStore((engine, open) => {
     await store.write((tx) => endSession(tx, 's1', 'idle'));
     assert.deepEqual(await find(store, 's1'), first);
     assert.equal(first.endReason, 'new');
-    assert.equal((await store.read((db) => boundSession(db, key)))?.ended, true);
+    assert.equal((await store.read((db) => boundSession(db, key)))?.endReason, 'new');
     await store.write((tx) => reopenSession(tx, 's1'));
     const again = await find(store, 's1');
     assert.deepEqual([again.endedAtMs, again.endReason], [null, null]);

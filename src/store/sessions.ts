@@ -153,21 +153,22 @@ export const lockSessionKey = async (tx: Writing, sessionKey: string): Promise<v
 export interface BoundSession extends Binding {
   readonly activeAtMs: number;
   readonly nowMs: number;
-  readonly ended: boolean;
+  /** Null while it has not ended. */
+  readonly endReason: string | null;
 }
 
 /** The conversation that a place continues, if it has one. */
 export const boundSession = async (db: Reading, sessionKey: string): Promise<BoundSession | undefined> => {
   const [row] = (await selectBound(db, { sessionKey })).rows;
   if (row === undefined) return undefined;
-  return { sessionKey, sessionId: row.session_id, target: JSON.parse(row.target) as Target, activeAtMs: row.active_at, nowMs: Number(row.now), ended: row.ended_at !== null };
+  return { sessionKey, sessionId: row.session_id, target: JSON.parse(row.target) as Target, activeAtMs: row.active_at, nowMs: Number(row.now), endReason: row.ended_at === null ? null : row.end_reason };
 };
 
 const selectBound = prepared((db, at: { sessionKey: string }) =>
   db.q
     .selectFrom('bindings')
     .innerJoin('sessions', 'sessions.id', 'bindings.session_id')
-    .select(['bindings.session_key', 'bindings.session_id', 'bindings.target', 'sessions.active_at', 'sessions.ended_at', db.now.as('now')])
+    .select(['bindings.session_key', 'bindings.session_id', 'bindings.target', 'sessions.active_at', 'sessions.ended_at', 'sessions.end_reason', db.now.as('now')])
     .where('bindings.session_key', '=', at.sessionKey),
 );
 
@@ -191,9 +192,12 @@ export const unbindSession = async (tx: Writing, sessionKey: string): Promise<vo
   await tx.q.deleteFrom('bindings').where('session_key', '=', sessionKey).execute();
 };
 
-export const endSession = async (tx: Writing, id: string, reason: EndReason): Promise<void> => {
+/** False when it had ended before, or does not exist. */
+export const endSession = async (tx: Writing, id: string, reason: EndReason): Promise<boolean> => {
   const ended = await tx.q.updateTable('sessions').set({ ended_at: tx.now, end_reason: reason }).where('id', '=', id).where('ended_at', 'is', null).returning(['agent', 'ended_at']).executeTakeFirst();
-  if (ended?.ended_at != null) await noteSessionEnd(tx, { sessionId: id, agent: ended.agent, reason, endedAtMs: ended.ended_at });
+  if (ended?.ended_at == null) return false;
+  await noteSessionEnd(tx, { sessionId: id, agent: ended.agent, reason, endedAtMs: ended.ended_at });
+  return true;
 };
 
 export const reopenSession = async (tx: Writing, id: string): Promise<void> => {

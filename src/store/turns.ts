@@ -194,3 +194,9 @@ export const failedTurns = async (db: Reading, limit: number): Promise<FailedTur
     .slice(0, limit)
     .map((row) => ({ id: row.id, sessionId: row.session_id, reason: row.exit_reason ?? '', error: row.error, endedAtMs: row.ended_at ?? 0 }));
 };
+
+/** Whose turn it is, and how often it was tried. */
+export const attemptOf = async (db: Reading, id: number): Promise<{ readonly sessionId: string; readonly attempts: number } | undefined> => {
+  const row = await db.q.selectFrom('turns').select(['session_id', 'attempts']).where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : { sessionId: row.session_id, attempts: row.attempts };
+};

@@ -6,6 +6,7 @@ import { slept } from '../../lib/clock.ts';
 import { keepAcpSession } from '../../store/acp-sessions.ts';
 import type { TurnInput } from '../contract.ts';
 import { endOfTurn } from '../end-of-turn.ts';
+import { turnLog } from '../turn-log.ts';
 import { TurnEnded, watchTurn } from '../turn-watch.ts';
 import type { TurnWatch } from '../turn-watch.ts';
 import type { AcpAgentDeps } from './acp-agent.ts';
@@ -65,7 +66,7 @@ const askPermission = async (turn: Turn, request: RequestPermissionRequest, agen
     if (await deps.approvesAll(input.sessionId)) return allowing(request) ?? cancelled;
     return outcome(await input.ask(question, { callId, index: 1 }, watch.signal));
   } catch (error) {
-    if (!watch.signal.aborted) deps.log.error({ err: error, turnId: input.turnId }, 'acp.permission_failed');
+    if (!watch.signal.aborted) deps.log.error({ err: error }, 'acp.permission_failed');
     return cancelled;
   } finally {
     turn.asking -= 1;
@@ -146,7 +147,7 @@ const takeBack = async (turn: Turn, at: { readonly process: AcpProcess; readonly
   const isLate = await slept(clock, cancelMs, obeyed.signal);
   live.isBusy = false;
   if (isLate) {
-    log.warn({ turnId: turn.input.turnId }, 'acp.cancel_ignored');
+    log.warn({}, 'acp.cancel_ignored');
     host.retire(process, 'unresponsive');
   }
   host.release(process);
@@ -258,7 +259,6 @@ const failureOf = (turn: Turn, error: unknown): { readonly code: string; readonl
 /** Ends a turn that could not be completed; what was said so far is kept, unless the turn will run again. */
 function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undefined> {
   const { deps, input, feed } = turn;
-  const { turnId } = input;
   if (error instanceof TurnEnded) {
     if (error.ending !== 'suspended') yield* feed.end('interrupted');
     yield endOfTurn(error, input.limits);
@@ -267,17 +267,18 @@ function* breakOff(turn: Turn, error: unknown): Generator<TurnEvent, void, undef
   const failure = failureOf(turn, error);
   yield* feed.end('cut');
   if (failure !== undefined) {
-    deps.log.warn({ turnId, code: failure.code, err: error }, 'acp.turn_failed');
+    deps.log.warn({ code: failure.code, err: error }, 'acp.turn_failed');
     yield { type: 'end', reason: 'model_error', error: { ...failure, sentence: `${failure.sentence}${feed.saidAnything ? ' The answer above is incomplete.' : ''}` } };
     return;
   }
   const errorId = newId('err', deps.clock.now());
-  deps.log.error({ err: error, errorId, turnId }, 'turn.crashed');
+  deps.log.error({ err: error, errorId }, 'turn.crashed');
   yield { type: 'end', reason: 'internal_error', error: { code: 'internal', sentence: `Something went wrong inside the gateway (${errorId}).` } };
 }
 
 /** One turn of an agent that is another program. */
-export async function* runAcpTurn(deps: AcpTurnDeps, input: TurnInput, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
+export async function* runAcpTurn(agent: AcpTurnDeps, input: TurnInput, signal: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
+  const deps = { ...agent, log: turnLog(agent.log, input) };
   const watch = watchTurn({ clock: deps.clock, limits: input.limits, signal });
   const turn: Turn = { deps, input, watch, feed: new TurnFeed(() => deps.clock.now()), asking: 0 };
   try {

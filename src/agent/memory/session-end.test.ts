@@ -37,7 +37,7 @@ const talk = (turns: number): Promise<void> =>
       await addTurnTotals(tx, 's1', { usage: noUsage, model: null });
     }
   });
-const end = (reason: EndReason = 'idle'): Promise<void> => scene.store.write((tx) => endSession(tx, 's1', reason));
+const end = (reason: EndReason = 'idle'): Promise<boolean> => scene.store.write((tx) => endSession(tx, 's1', reason));
 
 const lookAfter = (options: object = {}): Promise<number> => {
   const provider = newOpenAiProvider({ baseUrl: model.baseUrl, requestTimeoutMs: 60_000, stallTimeoutMs: 60_000 }, { clock: systemClock, log: silentLogger });

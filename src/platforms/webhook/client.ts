@@ -4,7 +4,7 @@ import { noAuthentication } from './options.ts';
 import type { Route, Scheme } from './options.ts';
 import { signCall } from './sign.ts';
 
-export { commentPlace, isNowhere, namedIn, routeName, schemes } from './options.ts';
+export { commentPlace, isNowhere, namedIn, noAuthentication, routeName, schemes } from './options.ts';
 export type { Route, Scheme, WebhookOptions } from './options.ts';
 
 /** A secret as senders of the scheme want it. */

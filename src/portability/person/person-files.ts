@@ -45,24 +45,29 @@ const memoriesOf = async (person: Person, { agentHomes, memory }: PersonPlaces):
   return found;
 };
 
+/** Every file that is kept for conversations alone. */
+export const findSessionFiles = async (home: string, of: { readonly sessionIds: readonly string[]; readonly processIds: readonly string[] }): Promise<Pick<PersonFiles, 'media' | 'traces'>> => {
+  const media = await Promise.all(of.sessionIds.map((id) => filesBelow(join(home, 'media', sessionMedia(id)))));
+  const traces = [...of.sessionIds.map((id) => resultsFolder(home, id)), ...of.processIds.flatMap((id) => [join(home, 'processes', `${id}.log`), join(home, 'processes', `${id}.exit`)])];
+  return { media: media.flat(), traces: await present(traces) };
+};
+
+const present = async (paths: readonly string[]): Promise<readonly string[]> => (await Promise.all(paths.map(async (path) => ((await isThere(path)) ? [path] : [])))).flat();
+
 /** Every file that is kept for somebody alone. */
 export const findPersonFiles = async (person: Person, data: PersonData, places: PersonPlaces): Promise<PersonFiles> => {
-  const { home } = places;
-  const folders = await Promise.all(data.sessionIds.map((id) => filesBelow(join(home, 'media', sessionMedia(id)))));
-  const shared = data.shared.flatMap(({ attachments }) => attachments.map(({ path }) => join(home, 'media', path)));
-  const traces = [...data.sessionIds.map((id) => resultsFolder(home, id)), ...data.processIds.flatMap((id) => [join(home, 'processes', `${id}.log`), join(home, 'processes', `${id}.exit`)])];
-  const there = await Promise.all([...shared, ...traces].map(async (path) => ((await isThere(path)) ? [path] : [])));
-  const present = new Set(there.flat());
-  return { media: [...new Set([...folders.flat(), ...shared.filter((path) => present.has(path))])], memories: await memoriesOf(person, places), traces: traces.filter((path) => present.has(path)) };
+  const own = await findSessionFiles(places.home, data);
+  const shared = await present(data.shared.flatMap(({ attachments }) => attachments.map(({ path }) => join(places.home, 'media', path))));
+  return { media: [...new Set([...own.media, ...shared])], memories: await memoriesOf(person, places), traces: own.traces };
 };
 
 /** Removes them, and what was noted about what the files say or show. */
-export const erasePersonFiles = async (store: Store, files: PersonFiles): Promise<void> => {
+export const eraseFiles = async (store: Store, files: Pick<PersonFiles, 'media' | 'traces'> & Partial<PersonFiles>): Promise<void> => {
   for (const path of files.media) {
     const bytes = await readFile(path);
     const hash = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
     await store.write((tx) => eraseMediaNotes(tx, { ofBytes: hash(bytes), ofBase64: hash(bytes.toString('base64')) }));
     await rm(path, { force: true });
   }
-  for (const path of [...files.memories, ...files.traces]) await rm(path, { recursive: true, force: true });
+  for (const path of [...(files.memories ?? []), ...files.traces]) await rm(path, { recursive: true, force: true });
 };

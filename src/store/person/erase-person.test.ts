@@ -78,7 +78,7 @@ test('every table that belongs to a conversation or a person is known to whoever
   const store = new SqliteStore({ path: join(folder, 'gateway.db'), clock: systemClock, checkIntegrity: false });
   const { rows } = await store.read((db) => sql<{ name: string }>`select distinct m.name from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and c.name in ('session_id', 'user_id')`.execute(db.q));
   await store.close();
-  const text = (await Promise.all(['./erase-person.ts', '../delete-sessions.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8')))).join('');
+  const text = (await Promise.all(['./erase-person.ts', '../erase-session.ts', '../delete-sessions.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8')))).join('');
   assert.deepEqual(rows.map(({ name }) => name).filter((name) => !text.includes(`'${name}'`)), []);
 });
 

@@ -1,42 +1,18 @@
 import { sql } from 'kysely';
 import { messageSizeBytes } from '../../core/transcript.ts';
-import { deleteSessions } from '../delete-sessions.ts';
-import { outLane, requestStop, turnLane } from '../lanes.ts';
-import type { Tables } from '../schema.ts';
+import { eraseSession, pagesOf } from '../erase-session.ts';
+import { outLane } from '../lanes.ts';
 import { oweScrub } from '../scrub.ts';
 import { unindexMessages } from '../search.ts';
 import type { SessionSettings } from '../sessions.ts';
 import type { Store, Writing } from '../store.ts';
 import type { Person, PersonData } from './find-person.ts';
 
-/** Tables whose rows belong to a conversation and go with it, beside those that `deleteSessions` knows. One that neither names is a mistake, which a test finds. */
-const tablesOfSession = ['bindings', 'questions', 'memory_work', 'memory_proposals', 'session_ends', 'processes', 'speech_work', 'handoffs', 'place_claims', 'delegations', 'turns', 'inbox'] as const satisfies readonly (keyof Tables)[];
-
 /** What stands in a conversation of others where somebody's words were. */
 export const erasedText = '[erased at the request of who wrote it]';
 
 /** How many rows of each kind are gone. */
 export type ErasedRows = Readonly<Record<string, number>>;
-
-const pageSize = 200;
-
-const pagesOf = <T>(list: readonly T[]): T[][] => Array.from({ length: Math.ceil(list.length / pageSize) }, (_, i) => list.slice(i * pageSize, (i + 1) * pageSize));
-
-/** All of a conversation. A turn that runs in it cannot write any more: its lane is gone. */
-export const eraseSession = async (tx: Writing, sessionId: string): Promise<{ readonly messages: number }> => {
-  await requestStop(tx, turnLane(sessionId));
-  await tx.q.deleteFrom('lanes').where('lane', '=', turnLane(sessionId)).execute();
-  const turns = await tx.q.selectFrom('turns').select('id').where('session_id', '=', sessionId).execute();
-  for (const page of pagesOf(turns.map(({ id }) => id))) await tx.q.deleteFrom('outbox').where('turn_id', 'in', page).execute();
-  const calls = await tx.q.deleteFrom('api_calls').where('session_id', '=', sessionId).returning('id').execute();
-  for (const page of pagesOf(calls.map(({ id }) => id))) await tx.q.deleteFrom('api_run_events').where('run_id', 'in', page).execute();
-  for (const table of tablesOfSession) await tx.q.deleteFrom(table).where('session_id', '=', sessionId).execute();
-  await tx.q.updateTable('cron_runs').set({ session_id: null, output: null, result: null, note: null }).where('session_id', '=', sessionId).execute();
-  const said = await tx.q.selectFrom('messages').select((eb) => eb.fn.countAll<number>().as('count')).where('session_id', '=', sessionId).executeTakeFirst();
-  await tx.q.updateTable('sessions').set({ parent_id: null }).where('parent_id', '=', sessionId).execute();
-  await deleteSessions(tx, [sessionId]);
-  return { messages: Number(said?.count ?? 0) };
-};
 
 const eraseShared = async (tx: Writing, ids: readonly number[]): Promise<void> => {
   const size = messageSizeBytes({ role: 'user', content: erasedText });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from './support/free-port.ts';
 import { peek } from './support/scenes.ts';
-import { hermes } from './support/terminal.ts';
+import { hermes, openPiped } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
@@ -53,4 +53,32 @@ test('a gateway that hangs is not said to run, its accounts are not said to be c
   assert.equal(code, 1);
   assert.match(diagnosis, /The gateway does not answer for \d+ min[^]*hermes gateway stop --force/);
   assert.doesNotMatch(diagnosis, /another program|The gateway runs|is connected/);
+});
+
+test('who watches the status as JSON gets one line for each look', async () => {
+  await using world = await newWorld();
+  await using watching = openPiped(world, ['status', '--watch', '--json']);
+  await until(() => watching.out().split('\n').length > 2, 'two looks');
+  for (const line of watching.out().split('\n').slice(0, -1)) assert.equal((JSON.parse(line) as Shown).running, false);
+});
+
+interface Ready {
+  readonly ready: boolean;
+  readonly accounts: readonly { readonly account: string; readonly state: string; readonly required?: boolean; readonly last_evidence: string | null }[];
+}
+
+test('an account that the gateway can do without does not make it unready, and says that nothing was ever heard of it', async () => {
+  await using world = await newWorld();
+  const refused = { ...world.telegram.badOptions, allowed_users: ['7'] };
+  await world.configure({ platforms: { telegram: { ...refused, required: false } } });
+  await using gateway = await startOutside(world);
+  const url = /"url":"([^"]+)"/.exec(gateway.output())?.[1] ?? '';
+  const look = async (): Promise<{ readonly status: number; readonly shown: Ready }> => {
+    const response = await fetch(`${url}/ready`);
+    return { status: response.status, shown: (await response.json()) as Ready };
+  };
+  await until(async () => (await look()).shown.accounts.some(({ account, state }) => account === 'telegram' && state === 'refused') && (await look()).status === 200, 'the account to be refused, and the rest to be ready');
+  assert.partialDeepStrictEqual((await look()).shown.accounts.find(({ account }) => account === 'telegram'), { state: 'refused', required: false, last_evidence: null });
+  await world.configure({ platforms: { telegram: refused } });
+  await until(async () => (await look()).status === 503, 'it to count again');
 });
