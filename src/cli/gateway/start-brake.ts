@@ -1,6 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { slept, systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 import { writeAtomically } from '../../lib/write-atomically.ts';
+import type { Terminal } from '../environment.ts';
+import { isSupervised } from '../restart-process.ts';
+import type { SystemdNotice } from './notify-systemd.ts';
 
 const fileOf = (home: string): string => join(home, 'gateway-starts.json');
 
@@ -35,3 +40,16 @@ export const noteStart = async (home: string, nowMs: number): Promise<number> =>
 
 /** An orderly end forgets the starts before it. */
 export const noteOrderlyEnd = (home: string): void => rmSync(fileOf(home), { force: true });
+
+/** Whoever is started again and again by a service manager, and dies each time, waits longer and longer. */
+export const brake = async (terminal: Terminal, at: { readonly home: string; readonly log: Logger; readonly ended: Promise<unknown>; readonly service: SystemdNotice }): Promise<void> => {
+  const { home, log, ended, service } = at;
+  if (!isSupervised(terminal.env)) return;
+  const waitMs = await noteStart(home, systemClock.now());
+  if (waitMs === 0) return;
+  log.error({ wait_ms: waitMs }, 'gateway.started_too_often');
+  service.waiting(`Died too often; waits ${waitMs / 1000} s before it starts`);
+  const enough = new AbortController();
+  await Promise.race([ended, slept(systemClock, waitMs, enough.signal)]);
+  enough.abort();
+};

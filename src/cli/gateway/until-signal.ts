@@ -1,0 +1,17 @@
+import { systemClock } from '../../lib/clock.ts';
+
+/** npm and the terminal both pass a Ctrl-C on, so that one arrives as two. */
+const sameSignalMs = 1000;
+
+/** Resolves with the signal that asks the process to end. A second one, after a moment, ends it at once. */
+export const untilSignal = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    let askedMs: number | undefined;
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(name, () => {
+        if (askedMs !== undefined && systemClock.now() - askedMs > sameSignalMs) process.exit(1);
+        askedMs ??= systemClock.now();
+        resolve(name);
+      });
+    }
+  });
