@@ -68,7 +68,7 @@ test('launchd gets a property list that starts it with the session, and again af
   assert.match(service?.path ?? '', /^\/home\/ada\/Library\/LaunchAgents\/ai\.hermes\.gateway-[0-9a-f]{8}\.plist$/);
   const root = new DOMParser().parseFromString(service?.text ?? '', 'text/xml').querySelector('plist > dict') as unknown as Element;
   const { ProgramArguments: program, ...list } = valueOf(root) as Record<string, unknown>;
-  assert.deepEqual((program as readonly string[]).slice(-2), ['gateway', 'run']);
+  assert.deepEqual((program as readonly string[]).slice(-3), ['gateway', 'run', '--background']);
   assert.deepEqual(list, {
     Label: service?.name,
     EnvironmentVariables: { HERMES_HOME: home, PATH: '/usr/bin' },

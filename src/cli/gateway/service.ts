@@ -135,7 +135,7 @@ const plistText = (options: ServiceOptions, label: string): string => {
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
     '<plist version="1.0"><dict>',
     `  <key>Label</key>${string(label)}`,
-    `  <key>ProgramArguments</key><array>${[process.execPath, launcher, 'gateway', 'run'].map(string).join('')}</array>`,
+    `  <key>ProgramArguments</key><array>${[process.execPath, launcher, 'gateway', 'run', '--background'].map(string).join('')}</array>`,
     '  <key>EnvironmentVariables</key><dict>',
     `    ${launchdHomeLine(home)}`,
     ...Object.entries(others).map(([name, value]) => `    <key>${name}</key>${string(value)}`),
