@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
@@ -80,6 +80,27 @@ test('a denied command is not run, and the model is told', async () => {
   assert.match(resultOf(world, 'c1') ?? '', /denied|did not allow|said no/i);
   await assert.rejects(readFile(join(world.home, 'workspace', 'gone')));
   await until(() => question(world) === undefined, 'the buttons to be gone');
+});
+
+test("the gateway's own files are asked about by every name of its home, and the agent's are not", async () => {
+  await using world = await newWorld();
+  await mkdir(join(world.home, 'backups'));
+  await writeFile(join(world.home, 'backups', 'hermes.tar.gz'), 'credentials');
+  await symlink(world.home, `${world.home}-link`);
+  const linked: World = { ...world, home: `${world.home}-link`, env: { ...world.env, HERMES_HOME: `${world.home}-link` } };
+  try {
+    world.model.next(calls(call('c1', 'terminal', { command: 'echo mine > notes.txt; cat notes.txt' })), calls(call('c2', 'terminal', { command: `cp ${world.home}/backups/hermes.tar.gz out` })), says('As you wish.'));
+    await using _inside = await startInside(linked);
+    await world.say('please');
+    await asked(world);
+    assert.match(question(world)?.text ?? '', /reads credentials/);
+    assert.match(resultOf(world, 'c1') ?? '', /mine/);
+    await world.say('no');
+    await until(() => world.shown().includes('As you wish.'), 'the answer');
+    await assert.rejects(readFile(join(world.home, 'workspace', 'out')));
+  } finally {
+    await rm(`${world.home}-link`);
+  }
 });
 
 test('in a group only those who may approve are heard', async () => {

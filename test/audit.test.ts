@@ -37,11 +37,18 @@ test('an act of a chat is written down with what it was done to, and only if it 
   };
   for (const said of ['/platform list', '/platform pause nobody', '/platform pause webhook', '/pair list', '/pair revoke 99', '/pair']) await answered(said);
   for (let i = 0; i < 7; i += 1) await answered(`/pair approve AAAAAAA${'BCDEFGH'[i]}`);
-  await until(() => readActs(world.home).length >= 3, 'the acts');
+  const code = /Code: `?(\w{8})/.exec(world.shown().join('\n'))?.[1] ?? assert.fail('there is no code');
+  const stranger = async (senderId: string, text: string): Promise<unknown> => world.telegram.say({ chatId: senderId, chatType: 'dm', senderId, text });
+  for (let i = 0; i < 7; i += 1) await stranger('9', `AAAAAAA${'BCDEFGH'[i]}`);
+  await until(() => readActs(world.home).some(({ by }) => by.startsWith('telegram:9')), 'the guesses');
+  await stranger('10', code);
+  await until(() => readActs(world.home).length >= 5, 'the acts');
   assert.deepEqual(readActs(world.home).map(({ act, subject }) => [act, subject]), [
     ['/platform pause', 'webhook'],
     ['/pair', 'an invitation for telegram'],
     ['pairing locked', 'telegram: too many wrong codes'],
+    ['pairing locked', 'too many wrong codes'],
+    ['pairing redeem', 'invited by 7'],
   ]);
 });
 

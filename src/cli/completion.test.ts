@@ -17,7 +17,7 @@ test('bash completes commands, subcommands, options and choices', { skip: exists
   const tries = ['hermes gat', 'hermes sessions ""', 'hermes sessions list --', 'hermes completion f', 'hermes --res', 'hermes config s', 'hermes --json sess'];
   const body = `${await script('bash')}\ntype_() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hermes; echo "\${COMPREPLY[@]}"; }\n${tries.map((line) => `type_ ${line}`).join('\n')}`;
   const { stdout } = await promisify(execFile)(bash, ['-c', body]);
-  assert.deepEqual(stdout.trimEnd().split('\n'), ['gateway', 'list show search export --help', '--limit --account --agent --json --help', 'fish', '--resume', 'show set', 'sessions']);
+  assert.deepEqual(stdout.trimEnd().split('\n'), ['gateway', 'list show search export delete prune --help', '--limit --account --agent --json --help', 'fish', '--resume', 'show set', 'sessions']);
 });
 
 test('zsh and fish get the same words, each with what it means', async () => {

@@ -6,11 +6,83 @@ import { hideReferences, unhideReferences } from './flow-references.ts';
 export type EditedYaml = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
 
 /** Sets the value at the path, or removes it for `undefined`. Comments, order and the style of the file are kept. `text` must be valid. */
-export const editYaml = (text: string, path: readonly string[], value: Node | undefined): EditedYaml => {
+export const editYaml = (text: string, path: readonly string[], value: Node | undefined): EditedYaml =>
+  edit(text, (document) => (value === undefined ? remove(document.contents, path) : put(document, path, value)));
+
+/** Moves a key to a place where nothing is, with the comments above and behind it. `text` must be valid. */
+export const moveKey = (text: string, { from, to, asList }: { readonly from: readonly string[]; readonly to: readonly string[]; readonly asList?: true }): EditedYaml =>
+  edit(text, (document) => {
+    const way = wayTo(document.contents, from);
+    const value = way.at(-1)?.pair.value;
+    if (way.length < from.length || !isNode(value)) return 'is not set in config.yaml';
+    if (hasAnchor(value)) return `${from.join('.')} has an anchor (&name); edit the file by hand`;
+    const comment = commentAbove(document, way);
+    const list = document.createNode([]) as YAMLSeq;
+    if (asList === true && !isSeq(value)) list.items.push(value);
+    const message = remove(document.contents, from) ?? put(document, to, list.items.length > 0 ? list : value);
+    const key = wayTo(document.contents, to).at(-1)?.pair.key;
+    if (comment !== '' && isNode(key)) key.commentBefore = comment;
+    return message;
+  });
+
+interface Step {
+  readonly map: YAMLMap;
+  readonly pair: Pair;
+}
+
+/** The keys on the way to a path, as far as it goes. */
+const wayTo = (root: unknown, path: readonly string[]): readonly Step[] => {
+  const steps: Step[] = [];
+  let at = root;
+  for (const name of path) {
+    const pair = isMap(at) ? pairOf(at, name) : undefined;
+    if (!isMap(at) || pair === undefined) break;
+    steps.push({ map: at, pair });
+    at = pair.value;
+  }
+  return steps;
+};
+
+/** What is said above a key, and above mappings that would be empty without it. A comment above the first key of a mapping belongs to the mapping, and above that of the file to the file. */
+const commentAbove = (document: Document, way: readonly Step[]): string => {
+  const lines: string[] = [];
+  for (const [i, { map, pair }] of [...way.entries()].toReversed()) {
+    const isFirst = pair === map.items[0];
+    const key = isNode(pair.key) ? pair.key.commentBefore : undefined;
+    const isHead = i === 0 && isFirst && (document.commentBefore ?? '') === '';
+    if (key != null) lines.unshift(...(isHead ? leaveHead(document, key) : [key]));
+    if (i > 0 && isFirst && map.commentBefore != null) {
+      lines.unshift(map.commentBefore);
+      map.commentBefore = null;
+    }
+    if (map.items.length > 1) break;
+  }
+  return lines.join('\n');
+};
+
+/** Of what stands above the first key only the last paragraph is about it; what comes before stays at the head of the file. */
+const leaveHead = (document: Document, comment: string): readonly string[] => {
+  const end = comment.lastIndexOf('\n\n');
+  if (end < 0) return [];
+  document.commentBefore = comment.slice(0, end);
+  return [comment.slice(end + 2)];
+};
+
+const hasAnchor = (node: Node): boolean => {
+  let found = false;
+  visit(node, {
+    Node(_key, inner) {
+      found ||= !isAlias(inner) && inner.anchor !== undefined;
+    },
+  });
+  return found;
+};
+
+const edit = (text: string, change: (document: Document) => string | undefined): EditedYaml => {
   const document = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
   if (isNothing(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
   const head = headOf(document);
-  const message = value === undefined ? remove(document.contents, path) : put(document, path, value);
+  const message = change(document);
   if (head !== undefined && headOf(document) !== head) document.commentBefore ??= head;
   if (message !== undefined) return { ok: false, message };
   const edited = isMap(document.contents) && document.contents.items.length === 0 ? commentsOf(document) : unhideReferences(document.toString(styleOf(text)));

@@ -95,7 +95,7 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   const variables = newVariables({ ...beside, envFile });
   const parsed = parseYaml(texts.config ?? '', configFileName);
   const names = { sections: input.sections, platforms: input.platforms.map(({ name }) => name), accountKeys: Object.keys(accountOptions.shape) };
-  const { root, retired } = retireKeys(parsed.ok ? parsed.root : emptyMap({ kind: 'default' }));
+  const { root, retired, overruled } = retireKeys(parsed.ok ? parsed.root : emptyMap({ kind: 'default' }));
   const layout = layOut(root, names);
   const misspelt = misspeltVariables(variables, known);
   const sections = input.sections.map((section) => readSection(section, layout, variables));
@@ -104,7 +104,7 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   const nodes = [...sections, ...platforms.accounts].map(({ node }) => node).filter((node) => node !== undefined);
   const hidden = conceal(nodes, { envFile, secrets: readings }, input.redactor);
   const clean = (problem: Problem): Problem => concealProblem(problem, hidden);
-  const warnings = [...layout.warnings, ...retired.map(hasMoved), ...repeatedNames(envFile), ...secrets.asked.flatMap((source) => exposed(source, readings)), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
+  const warnings = [...layout.warnings, ...retired.map(hasMoved), ...overruled.map(isOverruled), ...repeatedNames(envFile), ...secrets.asked.flatMap((source) => exposed(source, readings)), ...misspelt.filter(({ certain }) => !certain).map(({ problem }) => problem)].map(clean);
   const disabled = disabledAccounts(platforms).map((entry) => ({ ...entry, problems: entry.problems.map(clean) }));
   const misnamed = misspelt.filter(({ certain, platform }) => certain && platform === undefined).map(({ problem }) => problem);
   const ofFiles = [...(parsed.ok ? [] : parsed.problems), ...envFile.problems, ...misnamed, ...layout.problems];
@@ -128,6 +128,8 @@ export const evaluate = <const Sections extends readonly Section[]>(input: Confi
   };
   return { config, ...found };
 };
+
+const isOverruled = ({ from, to, entry }: RetiredKey): Problem => problemAt(entry.keyAt, from, { code: 'unused', message: `is not used: it is called ${to.join('.')} now, and that is set as well; remove one of the two` });
 
 const hasMoved = ({ from, to, entry }: RetiredKey): Problem => problemAt(entry.keyAt, from, { code: 'retired', message: `is called ${to.join('.')} now; hermes config migrate rewrites the file` });
 

@@ -1,11 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Document } from 'yaml';
-import type { Node } from 'yaml';
 import { newRedactor } from '../lib/redact.ts';
 import { lineDiff } from '../lib/line-diff.ts';
 import { readTexts, writeTexts } from './config-texts.ts';
-import { editYaml } from './edit-yaml.ts';
+import { moveKey } from './edit-yaml.ts';
 import { configFileName } from './evaluate.ts';
 import type { LoadOptions } from './load-config.ts';
 import { parseYaml } from './parse-yaml.ts';
@@ -14,7 +12,6 @@ import { evaluateWithSecrets } from './read-secrets.ts';
 import { retireKeys } from './retirements.ts';
 import type { Retirement } from './retirements.ts';
 import type { Section } from './section.ts';
-import { toPlain } from './setting-node.ts';
 import { soundsSecret } from './variables.ts';
 import { writeAtomically } from './write-atomically.ts';
 
@@ -29,12 +26,10 @@ export const migrateText = (text: string): MigratedText | undefined => {
   if (!parsed.ok) return undefined;
   const { retired } = retireKeys(parsed.root);
   let migrated = text;
-  for (const { from, to, entry } of retired) {
-    const value = new Document(toPlain(entry.value)).contents as Node;
-    const put = editYaml(migrated, to, value);
-    const taken = put.ok ? editYaml(put.text, from, undefined) : put;
-    if (!taken.ok) return undefined;
-    migrated = taken.text;
+  for (const retirement of retired) {
+    const edited = moveKey(migrated, retirement);
+    if (!edited.ok) return undefined;
+    migrated = edited.text;
   }
   return { text: migrated, moved: retired.map(({ from, to }) => ({ from, to })) };
 };

@@ -57,16 +57,31 @@ const isBlocked = (root: MapNode, path: SettingPath): boolean => {
   return false;
 };
 
-/** The configuration as it would be written today, and the keys that were moved for that. What stands in the new place already wins. */
-export const retireKeys = (root: MapNode, table: readonly Retirement[] = retirements): { readonly root: MapNode; readonly retired: readonly RetiredKey[] } => {
+export interface Retired {
+  /** The configuration as it would be written today. */
+  readonly root: MapNode;
+  /** Keys that were moved for that. */
+  readonly retired: readonly RetiredKey[];
+  /** Keys that were left out, because something stands in the new place already and wins. */
+  readonly overruled: readonly RetiredKey[];
+}
+
+export const retireKeys = (root: MapNode, table: readonly Retirement[] = retirements): Retired => {
   const retired: RetiredKey[] = [];
+  const overruled: RetiredKey[] = [];
   let moved = root;
   for (const retirement of table) {
     const entry = entryAt(moved, retirement.from);
-    if (entry === undefined || entryAt(moved, retirement.to) !== undefined || isBlocked(moved, retirement.to)) continue;
+    if (entry === undefined || isBlocked(moved, retirement.to)) continue;
+    const rest = without(moved, retirement.from);
+    if (entryAt(moved, retirement.to) !== undefined) {
+      overruled.push({ ...retirement, entry });
+      moved = rest;
+      continue;
+    }
     const value: SettingNode = retirement.asList === true && entry.value.kind !== 'list' ? { kind: 'list', items: [entry.value], at: entry.value.at } : entry.value;
-    moved = withEntry(without(moved, retirement.from), retirement.to, { ...entry, value });
+    moved = withEntry(rest, retirement.to, { ...entry, value });
     retired.push({ ...retirement, entry: { ...entry, value } });
   }
-  return { root: moved, retired };
+  return { root: moved, retired, overruled };
 };

@@ -23,7 +23,7 @@ const inAddress = (address: string): readonly string[] => {
   if (url === null) return [];
   const login = url.password === '' ? url.username : url.password;
   const pairs = (address.split('#', 1)[0] ?? '').split('?').slice(1).join('?').split('&').map((pair) => [pair.slice(0, Math.max(0, pair.indexOf('='))), pair.slice(pair.indexOf('=') + 1)] as const);
-  return [login, ...pairs.flatMap(([name, value]) => valueBehind(percentDecoded(name), value))].filter((text) => text !== '').flatMap((text) => [text, percentDecoded(text)]);
+  return [login, ...pairs.flatMap(([name, value]) => valueBehind(percentDecoded(name), value))].flatMap((text) => (text === '' ? [] : [text, percentDecoded(text)]));
 };
 
 const addresses = /[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`]+/gi;

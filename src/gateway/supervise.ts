@@ -222,7 +222,7 @@ export class AccountSupervisor {
     this.#adapter = adapter;
     const known = { identity: identity.id, name: identity.handle ?? identity.name, lastCallAtMs: clock.now() };
     await this.#save({ ...known, ...(!this.#isDeaf && { state: 'connected', errorCode: null, error: null, connectedAtMs: clock.now() }) });
-    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle, hears: !this.#isDeaf }, 'account.connected');
+    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, this.#isDeaf ? 'account.identified' : 'account.connected');
     this.#options.onUsable();
     this.#options.onConnected(adapter);
     const run = new AbortController();
@@ -324,7 +324,7 @@ export class AccountSupervisor {
     if (!this.#isDeaf || !this.#isReceiving) return;
     this.#isDeaf = false;
     this.#status = { ...this.#status, state: 'connected', errorCode: null, error: null, connectedAtMs: clock.now() };
-    log.info({ account }, 'account.hears_again');
+    log.info({ account }, 'account.connected');
     this.#savedMs = 0;
     this.reconsider();
   }

@@ -19,7 +19,7 @@ export const telemetrySection = defineSection(
   'telemetry',
   z
     .strictObject({
-      otlp_endpoint: z.url({ protocol: /^https?$/ }).meta({ env: 'OTEL_EXPORTER_OTLP_ENDPOINT' }).describe('Address of an OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318; traces of turns are sent there').optional(),
+      otlp_endpoint: z.url({ protocol: /^https?$/ }).meta({ env: 'OTEL_EXPORTER_OTLP_ENDPOINT' }).describe('Address of an OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318; traces of turns are sent there. A user and password in it are sent as a header').optional(),
       otlp_headers: z.record(z.string(), z.string().meta({ secret: true })).describe('Headers that the collector wants').default({}),
       service_name: z.string().trim().min(1).meta({ env: 'OTEL_SERVICE_NAME' }).describe('Under which name traces are found').default('hermes-gateway'),
     })

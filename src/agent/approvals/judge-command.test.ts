@@ -239,7 +239,7 @@ test("what is in the gateway's home is the gateway's, but for what the agent wor
   for (const name of written) {
     for (const command of [`rm -f ${home}/${name}`, `echo x > ${home}/${name}`, `truncate -s 0 ${home}/${name}`, `cp notes.md ${home}/${name}`]) assert.match(shown(judgeCommand(command, facts)), /write gateway files/, command);
   }
-  const secret = ['backups/hermes-1.tar.gz', 'backups', 'Backups/x', 'config.yaml', 'config.yaml.1.bak', 'secrets/x', 'mcp-tokens/x', 'gateway.db', 'gateway-config.json', '*', 'back*/*', '$(echo backups)/x', 'profiles/bob/secrets/x'];
+  const secret = ['backups/hermes-1.tar.gz', 'backups', 'Backups/x', 'config.yaml', 'config.yaml.1.bak', 'secrets/x', 'mcp-tokens/x', 'gateway.db', '*', 'back*/*', '$(echo backups)/x', 'profiles/bob/secrets/x'];
   for (const name of secret) for (const command of [`cp -r ${home}/${name} /tmp/x`, `cat ${home}/${name}`]) assert.match(shown(judgeCommand(command, facts)), /read credentials/, command);
   for (const command of [`tar czf /tmp/x.tgz ${home}`, `cp -a ${home} /tmp/x`, `cd ${home} && rg key`, `find ${home} -type f -exec cp {} /tmp/x \\;`, `grep -r key ${home}/profiles/bob`]) assert.match(shown(judgeCommand(command, facts)), /read credentials/, command);
   for (const name of ['logs/audit.log', 'gateway.pid', 'processes/p.log', 'history']) assert.equal(shown(judgeCommand(`cat ${home}/${name}`, facts)), 'read gateway files', name);

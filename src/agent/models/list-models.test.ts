@@ -122,8 +122,8 @@ const withHome = async (run: (home: string) => Promise<void>): Promise<void> => 
 
 test('a list is asked for once an hour, also across a restart', () =>
   withHome(async (home) => {
-    await using server = await newServer({ '/v1/models': { data: [{ id: 'a', context_length: 5 }] } });
-    const address = { provider: 'custom' as const, baseUrl: `${server.origin}/v1`, keys: ['secret-key'] };
+    await using server = await newServer({ '/v1/models?key=secret-key-2': { data: [{ id: 'a', context_length: 5 }] } });
+    const address = { provider: 'custom' as const, baseUrl: `${server.origin}/v1?key=secret-key-2`, keys: ['secret-key'] };
     const clock = manualClock();
     const lists = () => newModelLists({ home, clock, log: silentLogger, fetch });
     const before = lists();

@@ -317,7 +317,9 @@ describe('a connection', () => {
   ] as const) {
     it(`that is refused with ${code} says what to do`, async () => {
       simulator.gateway.refuseWith = code;
-      await failedWith(await run(), kind, words);
+      const running = await run();
+      await failedWith(running, kind, words);
+      assert.equal(running.inbox.aliveCount(), 0, 'to be greeted is no sign that anything is received');
     });
   }
 

@@ -34,7 +34,7 @@ export const credentialFilesOfUser: readonly string[] = ['.docker/config.json', 
 export const deniedFolders: readonly string[] = ['/proc', '/dev', '/sys', '/run/secrets', '/var/run/secrets', '/run/credentials', '/etc/ssl/private', '/etc/sudoers', '/etc/sudoers.d', '/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/master.passwd', '/etc/security/opasswd', '/etc/krb5.keytab'];
 
 /** What holds credentials or conversations, below the gateway's home or the home of an agent. */
-export const secretsOfHome: readonly string[] = ['gateway.db*', 'state.db*', 'auth.json', 'auth.lock', 'pairing', 'mcp-tokens', 'whatsapp', 'signal', 'backups', 'secrets', '*.bak', 'gateway-config.json', '.restore-*'];
+export const secretsOfHome: readonly string[] = ['gateway.db*', 'state.db*', 'auth.json', 'auth.lock', 'pairing', 'mcp-tokens', 'whatsapp', 'signal', 'backups', 'secrets', '*.bak', '.restore-*'];
 
 /** What else the gateway keeps to itself there. */
 export const privateOfHome: readonly string[] = ['gateway.lock*', 'gateway.pid', 'gateway-*.json', '.gateway-*', '*.sock', 'logs', 'processes', 'history'];
