@@ -13,12 +13,17 @@ export const resolveHome = (env: Environment): string => {
   return chosen === '~' || chosen.startsWith('~/') ? join(own, chosen.slice(1)) : resolve(chosen);
 };
 
+/** File systems of other worlds (exFAT, a share) have no modes to change; doctor says so. */
+const unlessWithoutModes = (error: NodeJS.ErrnoException): void => {
+  if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].includes(error.code ?? '')) throw error;
+};
+
 /** Whatever made it, nobody else looks into it. What lies behind a link, or belongs to somebody else, is not ours to change. */
 const closeToOthers = async (path: string, { refuseOpen = false }: HomeRules): Promise<void> => {
   if (process.platform === 'win32') return;
   const [facts, link] = await Promise.all([stat(path), lstat(path)]);
   if ((facts.mode & 0o077) === 0) return;
-  if (!link.isSymbolicLink() && facts.uid === process.getuid?.()) return chmod(path, 0o700);
+  if (!link.isSymbolicLink() && facts.uid === process.getuid?.()) return chmod(path, 0o700).catch(unlessWithoutModes);
   if (refuseOpen && (facts.mode & 0o007) !== 0) throw new ConfigError(`Every user of this machine can look into the home folder ${path}. Close it: chmod 700 ${await realpath(path)}`);
 };
 
