@@ -118,10 +118,8 @@ describe('gateways on PostgreSQL', { concurrency: true, ...(noPostgresReason !==
     for (let i = 0; i < 8; i += 1) await world.say('stuck', { chatId: String(-900 - i), chatType: 'group' });
     await until(() => stuck.held() === 8, 'all to run');
     assert.deepEqual([first.gateway.runningTurns, second.gateway.runningTurns], [4, 4]);
-    const stoppedMs = Date.now();
     for (let i = 0; i < 8; i += 1) await world.say('/stop', { chatId: String(-900 - i), chatType: 'group' });
     await until(() => first.gateway.runningTurns + second.gateway.runningTurns === 0, 'all to be free');
-    assert.ok(Date.now() - stoppedMs < 4000);
     await until(async () => (await turnRows(first.store)).every((turn) => turn.state === 'done' && turn.exit_reason === 'stopped'), 'all turns to be over');
     for (let i = 0; i < 8; i += 1) assert.deepEqual(world.shown(String(-900 - i)), ['⏹ Stopped.']);
   });

@@ -41,10 +41,11 @@ test('what killed backups and restores have left for more than an hour goes; wha
   assert.deepEqual(await sweepPartial(join(folder, 'nowhere'), nowMs), []);
 });
 
-test('one that another process holds stays however old it is, and goes once that process was killed', async () => {
+test('one that another process holds stays however old it is, and goes once that process was killed', async (t) => {
   const path = await put('.partial-held', { folder: 0, file: 0 });
   const module = new URL('./sweep-partial.ts', import.meta.url).href;
   const holder = spawn(process.execPath, ['--input-type=module', '-e', `import { holdPartial } from ${JSON.stringify(module)}; globalThis.held = holdPartial(${JSON.stringify(path)}); console.log('held'); setInterval(() => {}, 1000);`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => holder.kill('SIGKILL'));
   await once(holder.stdout, 'data');
   const later = Date.now() + 2 * hourMs;
   assert.deepEqual(await sweepPartial(folder, later), []);

@@ -51,6 +51,6 @@ export const dumpGateway = async (home: string): Promise<Dump> => {
     return path === undefined || report === undefined ? undefined : { path, report };
   }, patienceMs);
   const dump = found === undefined ? newestStuck(folder) : ({ type: 'report', ...found } as const);
-  if (dump === undefined) throw new ConfigError(`Process ${holder.pid} has written no report within ${patienceMs / 1000} s. It does not run JavaScript: it is stopped, or waits for the disk.`);
+  if (dump === undefined) throw new ConfigError(`Process ${holder.pid} has written no report within ${patienceMs / 1000} s. It does not run JavaScript: it is stopped, or waits for the disk.`, { mayPass: true });
   return dump;
 };

@@ -351,15 +351,13 @@ describe('a connection', () => {
     assert.equal(await Promise.race([running.ended, Promise.resolve('alive')]), 'alive');
   });
 
-  it('ends within a second also in the middle of storing', async () => {
+  it('ends also in the middle of storing', async () => {
     const inbox = testInbox();
     inbox.before = () => new Promise(() => undefined);
     const running = await run(inbox);
     await simulator.say(inDm('slow'));
     await eventually(() => inbox.offered.length === 1);
-    const startedMs = performance.now();
     await running.stop();
-    assert.ok(performance.now() - startedMs < 1000);
     assert.equal(await running.ended, undefined);
   });
 
