@@ -47,6 +47,8 @@ const closeOverdueQuestions = async (store: Store): Promise<void> => {
 
 const beatMs = 30_000;
 const pruneEveryMs = 3_600_000;
+/** Every open place is looked at. */
+const expireEveryMs = 300_000;
 const tidyEveryMs = 6 * pruneEveryMs;
 /** Soon after a start, so that one who is restarted often tidies up as well; not at once, and not all who were started together. */
 const firstPruneMs = 120_000;
@@ -109,6 +111,7 @@ export const maintain = async (options: MaintainOptions): Promise<void> => {
   const { store, clock, log, owner, control, signal } = options;
   const firstMs = firstPruneMs + (options.random ?? Math.random)() * firstSpreadMs;
   const pruneIsDue = due(clock, pruneEveryMs, firstMs);
+  const expiryIsDue = due(clock, expireEveryMs, beatMs);
   const tidyIsDue = due(clock, tidyEveryMs, 6 * firstMs);
   let wokeMs = clock.now();
   while (await slept(clock, beatMs, signal)) {
@@ -119,7 +122,7 @@ export const maintain = async (options: MaintainOptions): Promise<void> => {
       await store.write((tx) => touchNode(tx, owner));
       await control.recover();
       await closeOverdueQuestions(store);
-      await options.expireSessions();
+      if (expiryIsDue()) await options.expireSessions();
       await indexNewMessages(store);
       await scrubOwed(options);
       if (pruneIsDue()) await pruneEverything(options);
