@@ -84,7 +84,7 @@ const checkPreview = (world: World, shown: Shown, counts: Counts): Violation[] =
 
 /** Whether it is written down why people do not see an answer. */
 const explanation = (story: Story): 'setAside' | 'givenUp' | undefined => {
-  if (story.item?.state === 'set_aside') return 'setAside';
+  if (story.isSetAside) return 'setAside';
   return story.deliveries.some(({ state, error }) => state === 'failed' && error?.startsWith('unknown_outcome') === true) ? 'givenUp' : undefined;
 };
 

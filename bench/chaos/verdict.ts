@@ -41,6 +41,8 @@ export interface Story {
   readonly said: Said;
   readonly item: StoredItem | undefined;
   readonly deliveries: readonly StoredDelivery[];
+  /** It ended the process three times, or was to be answered together with what did. */
+  readonly isSetAside: boolean;
 }
 
 const keyOf = (account: string, nativeId: string): string => `${account} ${nativeId}`;
@@ -55,6 +57,13 @@ const turnsAnswering = (stored: Stored): ReadonlyMap<string, readonly number[]> 
   return turns;
 };
 
+/** A message that was interrupted shares the fate of the one that is answered in its place. */
+const isSetAside = (item: StoredItem, stored: Stored): boolean => {
+  if (item.reason !== 'interrupted') return item.state === 'set_aside';
+  const later = stored.items.filter(({ sessionId, turnId }) => sessionId === item.sessionId && (turnId ?? 0) > (item.turnId ?? 0)).toSorted((a, b) => (a.turnId ?? 0) - (b.turnId ?? 0));
+  return later.find(({ reason }) => reason !== 'interrupted')?.state === 'set_aside';
+};
+
 export const tellStories = (world: World, stored: Stored): ReadonlyMap<string, Story> => {
   const items = new Map(stored.items.map((item) => [keyOf(item.account, item.nativeId), item]));
   const byTurn = Map.groupBy(stored.deliveries, ({ turnId }) => turnId);
@@ -65,7 +74,7 @@ export const tellStories = (world: World, stored: Stored): ReadonlyMap<string, S
       const item = items.get(keyOf(said.place.account, said.nativeId));
       const turnIds = new Set([...(item === undefined || item.turnId === null ? [] : [item.turnId]), ...(answering.get(said.id) ?? [])]);
       const deliveries = [...[...turnIds].flatMap((id) => byTurn.get(id) ?? []), ...(item === undefined ? [] : (byInbox.get(item.id) ?? []))];
-      return [said.id, { said, item, deliveries }];
+      return [said.id, { said, item, deliveries, isSetAside: item !== undefined && isSetAside(item, stored) }];
     }),
   );
 };
@@ -100,12 +109,12 @@ const checkTranscripts = (stories: ReadonlyMap<string, Story>, stored: Stored): 
   const asked = countIds(stored.rows.filter(({ role }) => role === 'user').map(({ content }) => idsIn(content)));
   const covered = countIds(stored.rows.filter(({ role }) => role === 'assistant').map(({ content }) => coveredIn(content)));
   const violations: Violation[] = [];
-  for (const [id, { said, item }] of stories) {
+  for (const [id, { said, item, isSetAside: wasSetAside }] of stories) {
     if (said.isCommand || item === undefined) continue;
     if (asked.get(id) !== 1) violations.push({ kind: (asked.get(id) ?? 0) > 1 ? 'doubled' : 'lost', id, what: `stands ${asked.get(id) ?? 0} times in the transcript` });
     const answers = covered.get(id) ?? 0;
     if (answers > 1) violations.push({ kind: 'doubled', id, what: `has ${answers} complete answers in the transcript` });
-    if (answers === 0 && item.state !== 'set_aside') violations.push({ kind: 'lost', id, what: 'has no complete answer in the transcript' });
+    if (answers === 0 && !wasSetAside) violations.push({ kind: 'lost', id, what: 'has no complete answer in the transcript' });
   }
   for (const [sessionId, rows] of Map.groupBy(stored.rows.filter(({ role }) => role === 'user'), (row) => row.sessionId)) {
     const numbers = rows.flatMap(({ content }) => idsIn(content)).map((id) => stories.get(id)?.said.n ?? 0);
