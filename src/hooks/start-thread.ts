@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Clock } from '../lib/clock.ts';
 import { boundedLines } from './bounded-lines.ts';
 import { HookError } from './hook-error.ts';
@@ -73,7 +73,11 @@ export const startThread = (options: ThreadOptions): Thread => {
   };
   port.on('message', onWord);
   worker.once('error', (error: NodeJS.ErrnoException) => end(endedBy(error)));
-  worker.once('exit', () => end(endedBy(undefined)));
+  worker.once('exit', () => {
+    // Its last words may be heard after its end.
+    for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) onWord(left.message as ThreadWord);
+    end(endedBy(undefined));
+  });
   // Nothing but a call keeps the process waiting for a hook.
   port.unref();
   worker.unref();
