@@ -94,15 +94,16 @@ describe('long polling', () => {
   });
 
   it('starts at the stored position, and without one when that is older than a week', async () => {
-    const { adapter } = await openAccount(simulator);
     const offsetOf = async (cursor: string): Promise<unknown> => {
+      await using asked = await startTelegramSimulator();
+      const { adapter } = await openAccount(asked);
       const inbox = testInbox();
       inbox.cursors.set('offset', cursor);
-      const calls = simulator.log.length;
       const { stop } = await runAccount(adapter, inbox);
-      await eventually(() => simulator.log.slice(calls).some(({ method }) => method === 'getUpdates'));
+      const firstPoll = () => asked.log.find(({ method }) => method === 'getUpdates');
+      await eventually(() => firstPoll() !== undefined);
       await stop();
-      return simulator.log.slice(calls).find(({ method }) => method === 'getUpdates')?.params['offset'];
+      return firstPoll()?.params['offset'];
     };
     assert.equal(await offsetOf(`55@${Date.now()}`), 55);
     assert.equal(await offsetOf(`999999999@${Date.now() - 8 * 24 * 3600 * 1000}`), undefined);
