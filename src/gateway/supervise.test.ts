@@ -85,7 +85,7 @@ const calls = (scene: Scene, method: string): number => scene.simulator.log.filt
 const polls = (scene: Scene): number => scene.simulator.log.filter((call) => call.method === 'getUpdates' && call.params['timeout'] !== 0).length;
 const hello = { chatId: '7', chatType: 'dm', senderId: '7', text: 'hello' } as const;
 
-test('an account is connected once the platform has said who we are, and its events arrive', async () => {
+test('an account is connected with the first thing it receives, and knows who it is', async () => {
   await using scene = await newScene();
   const supervisor = scene.supervise('a');
   await scene.simulator.say(hello);
@@ -135,6 +135,19 @@ test('an account whose receiving fails is not connected because the platform kno
   }, 'the first answer to a poll');
   assert.deepEqual([supervisor.status.attempts, supervisor.status.error, supervisor.status.lastAliveAtMs !== heardMs], [0, null, true]);
   await until(async () => (await scene.store.read(allStatus))[0]?.state === 'connected', 'others to know it without waiting for the next tick');
+});
+
+test('an account that is deaf from its very first poll never counts as connected', async () => {
+  await using scene = await newScene();
+  scene.simulator.fail({ what: 'receive', fault: { type: 'hang' } });
+  const supervisor = scene.supervise('a');
+  await until(() => scene.simulator.log.some(({ method }) => method === 'getUpdates'), 'the first poll');
+  assert.deepEqual([supervisor.status.state, supervisor.status.name], ['connecting', scene.simulator.bot.username]);
+  await until(async () => {
+    await scene.clock.advance(5_000);
+    return supervisor.status.attempts === 1;
+  }, 'the silence to be noticed');
+  assert.equal((await scene.store.read(allStatus))[0]?.connectedAtMs, null);
 });
 
 test('a connection that hears nothing from its beginning is given up after the time of silence, not at once', async () => {
@@ -255,7 +268,7 @@ test('what is called while a successor waits for the account is kept waiting unt
   await first.stop();
   successor.takeOver({ isLast: false });
   await waiting;
-  assert.equal(successor.status.state, 'connected');
+  await until(() => successor.status.state === 'connected', 'the successor to connect');
 });
 
 test('a holder whose lease went to another gateway lets go, and no longer speaks about the account', async () => {

@@ -73,8 +73,8 @@ export class AccountSupervisor {
   /** Ends the present wait, whatever it waits for. */
   #nudge = new AbortController();
   #isReceiving = false;
-  /** Receiving has failed, and nothing was received since: that the platform knows us says nothing about it. */
-  #isDeaf = false;
+  /** The present connection has received something: that the platform knows us says nothing about it. */
+  #hasHeard = false;
   /** What the holder of the account is expected to do. */
   #release: 'expected' | 'overdue' | 'unknown';
   /** Whoever waits for a change of whether it receives. */
@@ -220,14 +220,14 @@ export class AccountSupervisor {
     const adapter = await platform.open(context);
     const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(identifyTimeoutMs)]));
     this.#adapter = adapter;
-    const known = { identity: identity.id, name: identity.handle ?? identity.name, lastCallAtMs: clock.now() };
-    await this.#save({ ...known, ...(!this.#isDeaf && { state: 'connected', errorCode: null, error: null, connectedAtMs: clock.now() }) });
-    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, this.#isDeaf ? 'account.identified' : 'account.connected');
+    await this.#save({ identity: identity.id, name: identity.handle ?? identity.name, lastCallAtMs: clock.now() });
+    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, 'account.identified');
     this.#options.onUsable();
     this.#options.onConnected(adapter);
     const run = new AbortController();
     const watching = this.#watch(run, restarts);
     this.#isReceiving = true;
+    this.#hasHeard = false;
     try {
       const running = adapter.run(this.#inbox(identity), identity, AbortSignal.any([this.#stop.signal, run.signal]));
       this.#wakeWaiting();
@@ -235,7 +235,6 @@ export class AccountSupervisor {
       if (run.signal.aborted && run.signal.reason instanceof Error) throw run.signal.reason;
     } finally {
       this.#isReceiving = false;
-      this.#isDeaf ||= run.signal.reason !== wished && !this.#stop.signal.aborted;
       run.abort();
       await watching;
     }
@@ -316,13 +315,13 @@ export class AccountSupervisor {
     };
   }
 
-  /** The only evidence that the account receives. What was deaf until now is connected from here on, and says so at once. */
+  /** The only evidence that the account receives: with the first of it the account is connected, and says so at once. */
   #heard(evidence: Pick<AccountStatus, 'lastEventAtMs'> | Pick<AccountStatus, 'lastAliveAtMs'>): void {
     const { clock, log, account } = this.#options;
     this.#attempts = 0;
     this.#status = { ...this.#status, ...evidence, attempts: 0 };
-    if (!this.#isDeaf || !this.#isReceiving) return;
-    this.#isDeaf = false;
+    if (this.#hasHeard || !this.#isReceiving) return;
+    this.#hasHeard = true;
     this.#status = { ...this.#status, state: 'connected', errorCode: null, error: null, connectedAtMs: clock.now() };
     log.info({ account }, 'account.connected');
     this.#savedMs = 0;

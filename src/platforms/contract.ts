@@ -21,7 +21,7 @@ export interface Inbox {
   accept(event: InboundEvent): Promise<Accepted>;
   /** A message of ours that the platform had taken did not reach whom it was for. Answers whether it is one that we know; nobody is written to. */
   returned(messageId: string, reason: string): Promise<boolean>;
-  /** Evidence that the connection receives although no event came: an empty poll answer, a heartbeat. The first comes as soon as it can: until then an account whose receiving has failed is not connected. */
+  /** Evidence that the connection receives although no event came: an empty poll answer, a heartbeat. The first comes as soon as it can: until then the account is not connected. */
   alive(): void;
   /** A position in the platform's stream, kept for this account's identity. */
   readonly cursor: {
