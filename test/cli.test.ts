@@ -23,7 +23,7 @@ interface Ran {
 /** The command as people run it. One that does not end by itself is ended. */
 const hermes = (args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [launcher, ...args], { env: { ...process.env, ...env }, timeout: 20_000 }, (error, out, err) => {
+    execFile(process.execPath, [launcher, ...args], { env: { ...process.env, ...env }, timeout: 60_000 }, (error, out, err) => {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err });
     });
   });

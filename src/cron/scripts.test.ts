@@ -31,10 +31,11 @@ const isAlive = (pid: number): boolean => {
 /** A script that starts another one, says that it is there, and never ends. */
 const endless = `
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
 console.log('halfway');
-writeFileSync('pids', JSON.stringify([process.pid, child.pid]));
+writeFileSync('pids.new', JSON.stringify([process.pid, child.pid]));
+renameSync('pids.new', 'pids');
 setInterval(() => {}, 1000);
 `;
 
