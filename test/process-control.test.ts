@@ -49,6 +49,17 @@ describe('hermes gateway', { concurrency: true }, () => {
     assert.deepEqual(world.shown(), ['re: hello', 're: and now?']);
   });
 
+  test('is started once by several that start it at the same time, and each says as which process it runs', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    const started = await Promise.all([1, 2, 3].map(() => hermes(world, ['gateway', 'start'])));
+    const pid = await pidOf(world);
+    assert.deepEqual(started.map(({ code, err }) => [code, err]), [[0, ''], [0, ''], [0, '']]);
+    for (const { out } of started) assert.ok(out.includes(`as process ${pid}.`), out);
+    assert.equal(started.filter(({ out }) => out.includes('already runs')).length, 2);
+    assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
+  });
+
   test('that cannot start says why, with its exit code', async () => {
     await using base = await newWorld();
     const world = inState(base);
@@ -103,7 +114,7 @@ describe('hermes gateway', { concurrency: true }, () => {
     await world.say('one');
     await answered(world, 'one');
     await using second = await startOutside(world, {}, ['--replace']);
-    assert.equal(await first.stop(), 0);
+    await until(() => first.child.exitCode === 0, 'the first to have ended');
     await world.say('two');
     await answered(world, 'two');
     assert.deepEqual(world.shown(), ['re: one', 're: two']);

@@ -78,7 +78,7 @@ describe('hermes gateway run --replace', { concurrency: true, skip: process.plat
     over.abort();
     slow.open();
     await using second = await starting;
-    assert.equal(await first.stop(), 0);
+    await until(() => first.child.exitCode === 0, 'the first to have ended');
     const outcomes = (await Promise.all(callers)).flat();
     assert.ok(outcomes.length > 10, `${outcomes.length} calls`);
     assert.deepEqual(outcomes.filter((outcome) => typeof outcome === 'string'), []);
@@ -103,6 +103,42 @@ describe('hermes gateway run --replace', { concurrency: true, skip: process.plat
     await using _second = await starting;
     await until(() => world.shown().length === 1, 'the answer of the second');
     assert.deepEqual([first.child.signalCode, ...world.shown()], ['SIGKILL', 're: slowly']);
+  });
+
+  test('comes after another that takes over at the same time, and both are followed by the next', async () => {
+    await using scene = await newCalledWorld();
+    const { world } = scene;
+    await using first = await startOutside(world);
+    await using second = await startOutside(world, {}, ['--replace']);
+    const [one, other] = await Promise.all([startOutside(world, {}, ['--replace']), startOutside(world, {}, ['--replace'])]);
+    await using _one = one;
+    await using _other = other;
+    await until(() => [first, second, one, other].filter(({ child }) => child.exitCode === null).length === 1, 'one to be left');
+    const left = one.child.exitCode === null ? one : other;
+    for (const { child, output } of [one, other, second]) if (child !== left.child) assert.match(output(), /"why":"replaced"/);
+    await world.say('who is there?');
+    await until(() => world.shown().includes('re: who is there?'), 'an answer');
+    assert.doesNotMatch(left.output(), /"code":"conflict"/);
+    assert.equal(await left.stop(), 0);
+  });
+
+  test('is stopped with the one that it takes over from', async () => {
+    await using scene = await newCalledWorld();
+    const { world } = scene;
+    const slow = heldAnswer();
+    world.model.next(slow.answer);
+    await using first = await startOutside(world);
+    await world.say('slowly');
+    await until(() => slow.held() === 1, 'a turn to run');
+    const starting = startOutside(world, {}, ['--replace']);
+    await until(() => first.output().includes('"why":"replaced"'), 'the first to be told');
+    const stopping = hermes(world, ['gateway', 'stop']);
+    slow.open();
+    await using second = await starting;
+    assert.deepEqual((await stopping).out, `The gateway of ${world.home} has ended.\n`);
+    await until(() => second.child.exitCode === 0 && first.child.exitCode === 0, 'both to have ended');
+    assert.deepEqual(JSON.parse((await hermes(world, ['gateway', 'list', '--json'])).out), [{ home: world.home, state: 'stopped', pid: null }]);
+    assert.deepEqual(world.shown(), ['re: slowly']);
   });
 
   test('does not share its port with a gateway of another home', async () => {

@@ -15,7 +15,7 @@ import { forgetConfigNote, noteConfig } from './gateway/config-note.ts';
 import type { EndWish } from './gateway/end-wish.ts';
 import { untilWished } from './gateway/follow-wishes.ts';
 import { endFacts, endWithin, logCrashes, reportOnDemand } from './gateway/forensics.ts';
-import { findPredecessor, handOver } from './gateway/hand-over.ts';
+import { awaitSuccession, findPredecessor, handOver } from './gateway/hand-over.ts';
 import type { Here, Predecessor } from './gateway/hand-over.ts';
 import { newHolds, takeHome } from './gateway/holds.ts';
 import { rememberHome } from './gateway/known-homes.ts';
@@ -143,7 +143,8 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
   const migrated = await migrateAtStart(terminal, home);
   const startable = await requireStartable(terminal, redactor);
   const { config } = startable;
-  using held = newHolds(terminal, { home, port: config.sections.http.port });
+  const succession = options.replace === true ? await awaitSuccession({ home, config }) : undefined;
+  using held = newHolds(terminal, { home, port: config.sections.http.port, succession });
   const here = { home, config, port: held.port };
   const predecessor = options.replace === true ? await findPredecessor(here) : undefined;
   if (predecessor === undefined) held.home = await takeHome(home);
@@ -166,6 +167,7 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
     if (!leaving.signal.aborted) {
       const running = await startAll(terminal, config, { home, log, redactor, port: held.port, isBeside: predecessor !== undefined, leaving: leaving.signal, restart: (by) => restart.resolve({ why: 'restart', askedBy: by }), onUpgrade: (progress) => service.waiting(upgradeText(progress), upgradeStepMs) });
       if (predecessor !== undefined) held.home = await takeOver(running, predecessor, { ...here, log });
+      held.hasSucceeded();
       why = await live({ terminal, home, redactor, startable, log, service, asked, hush: () => (isQuiet = options.background === true) }, running);
     }
     noteOrderlyEnd(home);

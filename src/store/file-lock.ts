@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteError } from './sqlite-dialect.ts';
 
@@ -28,4 +28,12 @@ export const lockFile = (path: string): FileLock | undefined => {
     if (failure.code === 'busy') return undefined;
     throw failure;
   }
+};
+
+/** Whether a process has the lock right now. Looking makes no file. */
+export const isLocked = (path: string): boolean => {
+  if (!existsSync(path)) return false;
+  const lock = lockFile(path);
+  lock?.release();
+  return lock === undefined;
 };

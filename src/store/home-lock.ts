@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockFile } from './file-lock.ts';
+import { isLocked, lockFile } from './file-lock.ts';
 import type { FileLock } from './file-lock.ts';
 
 const fileOf = (home: string): string => join(home, 'gateway.lock');
@@ -9,9 +8,4 @@ const fileOf = (home: string): string => join(home, 'gateway.lock');
 export const lockHome = (home: string): FileLock | undefined => lockFile(fileOf(home));
 
 /** Whether a gateway, or a terminal that hosts one, has this home right now. Looking makes no file. */
-export const isHomeTaken = (home: string): boolean => {
-  if (!existsSync(fileOf(home))) return false;
-  const lock = lockHome(home);
-  lock?.release();
-  return lock === undefined;
-};
+export const isHomeTaken = (home: string): boolean => isLocked(fileOf(home));

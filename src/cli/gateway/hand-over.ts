@@ -10,8 +10,9 @@ import { storePath } from '../open-home.ts';
 import type { Config } from '../settings.ts';
 import { planEnd } from './planned-end.ts';
 import { probeDoor } from './probe-door.ts';
-import { holderOf, isAlive, lookFor } from './process.ts';
-import { stopGateway } from './stop.ts';
+import { holderOf, isHeldBy, lookFor, sendSignal } from './process.ts';
+import { endGateway } from './stop.ts';
+import { takeSuccession } from './succession.ts';
 
 /** The gateway that a new one takes over from. */
 export interface Predecessor {
@@ -26,6 +27,15 @@ export interface Here {
 }
 
 const drainMsOf = ({ sections }: Config): number => sections.agent.restart_drain_timeout * 1000;
+
+/** Beyond what running turns get; whoever takes longer is ended by force. */
+const marginMs = 10_000;
+
+/** So long a gateway may take to start beside another. */
+const startMs = 30_000;
+
+/** The right to take over in a home, once whoever has it now is done. */
+export const awaitSuccession = ({ home, config }: Pick<Here, 'home' | 'config'>): Promise<FileLock> => takeSuccession(home, drainMsOf(config) + 2 * marginMs + startMs);
 
 /** A port that cannot be shared, and a database that has to be changed first, leave no room for two. */
 const canBothRun = async ({ home, config, port }: Here): Promise<boolean> => {
@@ -42,18 +52,13 @@ const noteTakeOver = (home: string, from: Predecessor): void => noteAct(home, 'g
 export const findPredecessor = async (here: Here): Promise<Predecessor | undefined> => {
   const holder = holderOf(here.home);
   if (holder.type === 'gateway' && (await canBothRun(here))) return { pid: holder.pid };
-  const stopped = await stopGateway(here.home, { drainMs: drainMsOf(here.config), force: true });
+  const stopped = await endGateway(here.home, { drainMs: drainMsOf(here.config), force: true });
   if (stopped !== 'not running' && holder.type === 'gateway') noteTakeOver(here.home, holder);
   return undefined;
 };
 
-/** Beyond what running turns get; whoever takes longer is ended by force. */
-const marginMs = 10_000;
 
 const accountsEveryMs = 200;
-
-/** Another command may hold the lock for a blink of an eye, to see whether a gateway runs. */
-const lockPatienceMs = 2_000;
 
 /**
  * Lets the gateway before this one leave. From here on new connections come to this one; accounts come over one by one as the other lets go of
@@ -61,19 +66,21 @@ const lockPatienceMs = 2_000;
  */
 export const handOver = async (gateway: Gateway, from: Predecessor, here: Here): Promise<FileLock> => {
   const { home, config, port } = here;
+  const free = (atMostMs: number): Promise<FileLock | undefined> => lookFor(() => lockHome(home), atMostMs);
   await planEnd(home, { pid: from.pid, end: 'replaced' });
-  process.kill(from.pid, 'SIGTERM');
+  sendSignal(from.pid, 'SIGTERM');
   const looking = setInterval(() => gateway.takeAccounts(), accountsEveryMs);
+  let lock: FileLock | undefined;
   try {
-    const gone = (): true | undefined => (isAlive(from.pid) ? undefined : true);
-    if ((await lookFor(gone, drainMsOf(config) + marginMs)) === undefined) {
-      process.kill(from.pid, 'SIGKILL');
-      await lookFor(gone, marginMs);
+    // The kernel takes the lock from whoever dies; its number may stay until somebody has noticed that.
+    lock = await free(drainMsOf(config) + marginMs);
+    if (lock === undefined && isHeldBy(home, from.pid)) {
+      sendSignal(from.pid, 'SIGKILL');
+      lock = await free(marginMs);
     }
   } finally {
     clearInterval(looking);
   }
-  const lock = await lookFor(() => lockHome(home), lockPatienceMs);
   if (lock === undefined) throw new ConfigError(`Another gateway has taken ${home} in the moment in which this one was to. This one ends.`, { mayPass: true });
   port.take();
   await gateway.takeOver();

@@ -22,15 +22,30 @@ export interface Holds extends Disposable {
   readonly port: PortHold;
   /** Undefined until the home is ours. */
   home: FileLock | undefined;
+  /** The home is its own: from now on the next one may take it over. */
+  hasSucceeded(): void;
 }
 
-export const newHolds = (terminal: Terminal, at: { readonly home: string; readonly port: number }): Holds => {
+export interface HoldRequest {
+  readonly home: string;
+  readonly port: number;
+  /** The right to take the home over from another, which this one has. */
+  readonly succession: FileLock | undefined;
+}
+
+export const newHolds = (terminal: Terminal, at: HoldRequest): Holds => {
+  let { succession } = at;
   const port = holdPort(lockFolderOf(terminal.env), at);
   return {
     port,
     home: undefined,
+    hasSucceeded() {
+      succession?.release();
+      succession = undefined;
+    },
     [Symbol.dispose]() {
       port.release();
+      this.hasSucceeded();
       this.home?.release();
       this.home = undefined;
     },

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../core/errors.ts';
@@ -16,6 +16,30 @@ const shownChars = 4000;
 /** What a detached gateway prints until it has started, and what it says if it breaks. */
 export const consoleFile = (home: string): string => join(home, 'logs', 'console.log');
 
+interface Console {
+  /** Where the new gateway writes. */
+  readonly output: number;
+  /** Answers what it has written until now. */
+  close(): string;
+}
+
+/** A file of its own for what a new gateway prints: another that starts at the same time, or is being replaced, writes to another one. */
+const newConsole = (home: string): Console => {
+  const unnamed = `${consoleFile(home)}.${process.pid}`;
+  const output = openSync(unnamed, 'w', 0o600);
+  const input = openSync(unnamed, 'r');
+  renameSync(unnamed, consoleFile(home));
+  return {
+    output,
+    close() {
+      const text = readFileSync(input, 'utf8');
+      closeSync(output);
+      closeSync(input);
+      return text;
+    },
+  };
+};
+
 export interface Started {
   readonly pid: number;
   /** False for one that ran already. */
@@ -28,11 +52,8 @@ export const startDetached = async (terminal: Terminal, home: string, options: {
   if (holder.type === 'gateway' && options.replace !== true) return { pid: holder.pid, isNew: false };
   if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it first.`);
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
-  // One that is being replaced still writes to it: each writes at the end.
-  writeFileSync(consoleFile(home), '', { mode: 0o600 });
-  const output = openSync(consoleFile(home), 'a', 0o600);
-  const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : [])], { detached: true, stdio: ['ignore', output, output], env: { ...terminal.env, HERMES_HOME: home } });
-  closeSync(output);
+  const said = newConsole(home);
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : [])], { detached: true, stdio: ['ignore', said.output, said.output], env: { ...terminal.env, HERMES_HOME: home } });
   const ended: { code?: number } = {};
   child.once('exit', (code) => (ended.code = code ?? 1));
   child.once('error', () => (ended.code = 1));
@@ -43,8 +64,11 @@ export const startDetached = async (terminal: Terminal, home: string, options: {
     return now.type === 'gateway' && now.pid === child.pid ? { ok: true as const, pid: now.pid } : undefined;
   }, patienceMs);
   child.unref();
+  const text = said.close();
   if (started?.ok === true) return { pid: started.pid, isNew: true };
-  terminal.writeError(`${readFileSync(consoleFile(home), 'utf8').slice(-shownChars).trim()}\n`);
+  const winner = holderOf(home);
+  if (started?.ok === false && options.replace !== true && winner.type === 'gateway') return { pid: winner.pid, isNew: false };
+  terminal.writeError(`${text.slice(-shownChars).trim()}\n`);
   terminal.writeError(started === undefined ? `The gateway has not started within ${patienceMs / 1000} s; it goes on trying as process ${child.pid ?? '?'}. See ${consoleFile(home)}.\n` : 'The gateway did not start.\n');
   throw new Exit(started?.code ?? 1);
 };

@@ -2,10 +2,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
 import { dropPlannedEnd, planEnd } from './planned-end.ts';
-import { holderOf, isHeldBy, lookFor, writtenPid } from './process.ts';
+import { holderOf, isHeldBy, lookFor, sendSignal, writtenPid } from './process.ts';
+import { untilSucceeded } from './succession.ts';
 
 /** Beyond what running turns get. */
 const marginMs = 15_000;
+
+/** Beyond that, for one that takes over: its start. */
+const startMs = 60_000;
 
 const gatewayIn = (home: string): { readonly pid: number; readonly sinceMs: number } | undefined => {
   const holder = holderOf(home);
@@ -25,18 +29,35 @@ const hasStartedAnew = (home: string, before: { readonly sinceMs: number }): boo
 
 export type Stopped = 'stopped' | 'killed' | 'not running';
 
-/** Asks the gateway of a home to end and waits until it has. What it could not finish continues after the next start. */
-export const stopGateway = async (home: string, options: { readonly drainMs: number; readonly force: boolean }): Promise<Stopped> => {
+export interface StopOptions {
+  readonly drainMs: number;
+  readonly force: boolean;
+}
+
+/** A new gateway gets its time to start and the one before it to end, and is then the one that is meant. */
+const untilSettled = async (home: string, drainMs: number): Promise<void> => {
+  const atMostMs = drainMs + startMs;
+  if ((await untilSucceeded(home, atMostMs)) === undefined) throw new ConfigError(`A new gateway is taking over in ${home}, and has not come to an end within ${Math.round(atMostMs / 1000)} s. hermes gateway status shows which one runs; try again then.`, { mayPass: true });
+};
+
+/** Ends the gateway of a home as `endGateway` does; one that is just being taken over is ended with its successor. */
+export const stopGateway = async (home: string, options: StopOptions): Promise<Stopped> => {
+  await untilSettled(home, options.drainMs);
+  return endGateway(home, options);
+};
+
+/** Asks the gateway that has a home to end and waits until it has. What it could not finish continues after the next start. */
+export const endGateway = async (home: string, options: StopOptions): Promise<Stopped> => {
   const running = gatewayIn(home);
   if (running === undefined) {
     rmSync(join(home, 'gateway.pid'), { force: true });
     return 'not running';
   }
   dropPlannedEnd(home);
-  process.kill(running.pid, 'SIGTERM');
+  sendSignal(running.pid, 'SIGTERM');
   if (await untilGone(home, running.pid, options.drainMs + marginMs)) return 'stopped';
   if (!options.force) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that.`, { mayPass: true });
-  process.kill(running.pid, 'SIGKILL');
+  sendSignal(running.pid, 'SIGKILL');
   await untilGone(home, running.pid, marginMs);
   return 'killed';
 };
@@ -48,11 +69,12 @@ export interface RestartOptions {
 
 /** Lets the gateway end and come back by itself, in its own terminal or under its service. Answers its number then; undefined when none runs. */
 export const restartGateway = async (home: string, options: RestartOptions): Promise<number | undefined> => {
+  await untilSettled(home, options.drainMs);
   const running = gatewayIn(home);
   if (running === undefined) return undefined;
   await planEnd(home, { pid: running.pid, end: 'restart' });
   try {
-    process.kill(running.pid, 'SIGTERM');
+    sendSignal(running.pid, 'SIGTERM');
     const left = await lookFor(() => (hasStartedAnew(home, running) || !isHeldBy(home, running.pid) ? true : undefined), options.drainMs + marginMs);
     if (left === undefined) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that. Then hermes gateway start.`, { mayPass: true });
     const back = await lookFor(() => {
