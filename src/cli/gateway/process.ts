@@ -19,12 +19,27 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
+/** False for a process that has gone meanwhile, which is all that most signals want. */
+export const sendSignal = (pid: number, signal: NodeJS.Signals): boolean => {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+};
+
 /** What the file says; without the lock it proves nothing. Undefined when there is none. */
 export const writtenPid = (home: string): { readonly pid: number; readonly sinceMs: number } | undefined => {
-  const found = statSync(pidFile(home), { throwIfNoEntry: false });
-  if (found === undefined) return undefined;
-  const pid = Number(readFileSync(pidFile(home), 'utf8').trim());
-  return Number.isInteger(pid) && pid > 1 ? { pid, sinceMs: found.mtimeMs } : undefined;
+  try {
+    const { mtimeMs } = statSync(pidFile(home));
+    const pid = Number(readFileSync(pidFile(home), 'utf8').trim());
+    return Number.isInteger(pid) && pid > 1 ? { pid, sinceMs: mtimeMs } : undefined;
+  } catch (error) {
+    // A gateway that ends takes it away, also between two looks.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 };
 
 /** Whether it runs `hermes gateway`, by its command line; only for a process that holds the lock of a home. */
