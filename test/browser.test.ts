@@ -272,7 +272,7 @@ describe('the page in a real browser', { concurrency: false }, () => {
 
   test('a device that waits to be verified shows its emoji under People, and the owner says whether they are the same', () =>
     withPage(async (page) => {
-      const facts = { identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null };
+      const facts = { identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null, nextTryAtMs: null };
       await gateway.store.write((tx) => saveStatus(tx, { account: 'matrix', state: 'connected', ...facts }));
       const data = accountData(gateway.store, 'matrix');
       const check = { id: 'flow', userId: '@anna:example.org', state: 'compare', emoji: [{ symbol: '🐶', name: 'Dog' }, { symbol: '🌙', name: 'Moon' }] };

@@ -131,7 +131,10 @@ describe('hermes gateway', { concurrency: true }, () => {
     await writeFile(join(other.home, 'config.yaml'), await readFile(join(world.home, 'config.yaml'), 'utf8'));
     await using second = await startOutside(other);
     await until(() => second.output().includes('uses the same credential'), 'the second to say so');
-    assert.match((await hermes(other, ['status'])).out, new RegExp(`telegram +conflict .*the gateway of ${world.home} \\(process \\d+\\) uses the same credential`));
+    assert.match((await hermes(other, ['status'])).out, new RegExp(`telegram +conflict .*the gateway of ${world.home} \\(process \\d+\\) uses the same credential.*; tried again in \\d+ s[^]*What to do\\ntelegram  Another program uses this credential`));
+    const diagnosis = await hermes(other, ['doctor', '--offline']);
+    assert.equal(diagnosis.code, 1);
+    assert.match(diagnosis.out, /telegram does not receive: conflict, the gateway of/);
     await first.kill();
     await hermes(other, ['gateway', 'restart']);
     await world.say('anybody?');

@@ -9,6 +9,7 @@ import { silentLogger } from '../lib/logger.ts';
 import type { AccountData, Identity, Platform } from '../platforms/contract.ts';
 import { accountData } from '../store/account-data.ts';
 import { openStore } from '../store/open.ts';
+import { accountFix } from './account-fix.ts';
 import { withinTime } from './within-time.ts';
 
 export type CheckedAccount =
@@ -24,14 +25,6 @@ export interface AccountCheck {
   readonly kept?: Pick<AccountData, 'get' | 'list'>;
 }
 
-const fixes: Readonly<Partial<Record<PlatformErrorCode, string>>> = {
-  bad_credential: 'Get a new credential from the platform and run: hermes setup platform',
-  conflict: 'Another program uses this credential. Stop it, or make a bot of its own for this gateway',
-  unavailable: 'Check the network, a proxy, and the address in the settings of the platform',
-  forbidden: 'The platform has blocked this account or its rights are missing',
-  rate_limited: 'The platform asks for patience. Try again later',
-};
-
 /** What is kept stays as it is; whatever the adapter writes goes into a store that is thrown away. */
 const overlay = (scratch: AccountData, kept: AccountCheck['kept']): AccountData =>
   kept === undefined
@@ -44,7 +37,7 @@ const overlay = (scratch: AccountData, kept: AccountCheck['kept']): AccountData 
 
 const failure = (check: AccountCheck, error: unknown): CheckedAccount => {
   const known = error instanceof PlatformError ? error : new PlatformError('unavailable', error instanceof Error ? error.message : String(error), { cause: error });
-  return { ok: false, code: known.code, detail: check.redact(known.message), fix: fixes[known.code] ?? `See docs/platforms/${check.platform.name}.md` };
+  return { ok: false, code: known.code, detail: check.redact(known.message), fix: accountFix(known.code, check.platform.name) };
 };
 
 /** Asks the platform who we are, as the gateway does before it connects. Nothing of the home is touched; rejects only when the caller aborts. */

@@ -15,6 +15,7 @@ const status = (account: string, more: Partial<AccountStatus> = {}): AccountStat
   lastEventAtMs: null,
   lastAliveAtMs: null,
   lastCallAtMs: null,
+  nextTryAtMs: null,
   ...more,
 });
 

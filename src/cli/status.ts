@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
+import { platformOf } from '../core/ids.ts';
 import { allStatus, listDenials } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { slept, systemClock } from '../lib/clock.ts';
@@ -8,6 +9,7 @@ import { deadTargets } from '../store/gates.ts';
 import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
 import { failedDeliveries, outboxCounts } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
+import { accountFix } from './account-fix.ts';
 import { configTrouble, runningTrouble } from './config-trouble.ts';
 import { Exit, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
@@ -50,7 +52,19 @@ const stateOf = (status: AccountStatus, { holder, silence }: Pick<Outer, 'holder
 const accountRow = (terminal: Terminal, status: AccountStatus, outer: Outer): readonly string[] => {
   const state = stateOf(status, outer);
   const color = state === 'connected' ? 'green' : state === 'stopped' ? 'dim' : 'red';
-  return [status.account, paint(terminal, color, state), status.name ?? '', status.error ?? evidence(status, Date.now())];
+  return [status.account, paint(terminal, color, state), status.name ?? '', status.error === null ? evidence(status, Date.now()) : `${status.error}${nextTry(status, state)}`];
+};
+
+const nextTry = ({ nextTryAtMs }: AccountStatus, state: ShownState): string => {
+  const leftMs = (nextTryAtMs ?? 0) - Date.now();
+  return leftMs <= 0 || state === 'stopped' || state === 'unknown' ? '' : `; tried again in ${span(leftMs)}`;
+};
+
+/** What a person can do about accounts that do not work. */
+const accountFixes = (accounts: readonly AccountStatus[], outer: Outer): readonly string[] => {
+  const isInTrouble = (status: AccountStatus): boolean => ['waiting', 'conflict', 'refused', 'degraded'].includes(stateOf(status, outer)) && status.errorCode !== 'held';
+  const rows = accounts.flatMap((status) => (isInTrouble(status) && status.errorCode !== null ? [[status.account, accountFix(status.errorCode, platformOf(status.account))]] : []));
+  return rows.length === 0 ? [] : ['', 'What to do', table(rows)];
 };
 
 const counts = (values: Readonly<Record<string, number>>): string => {
@@ -85,6 +99,7 @@ const print = (terminal: Terminal, facts: Facts, outer: Outer): string => {
     `Outbox   ${counts(facts.outbox)}`,
     '',
     facts.accounts.length === 0 ? 'No account has been started yet.' : table(facts.accounts.map((status) => accountRow(terminal, status, outer))),
+    ...accountFixes(facts.accounts, outer),
     ...(facts.failed.length === 0 ? [] : ['', 'Failed deliveries', table(facts.failed.map((item) => [`out_${item.id}`, `${item.account}:${item.chatId}`, item.error ?? '']))]),
     ...(facts.cutOff.length === 0 ? [] : ['', 'Cut off and not gone on with', table(facts.cutOff.map((item) => [`in_${item.id}`, `${item.account}:${item.chatId}`, item.reason ?? '']))]),
     ...(facts.deadTargets.length === 0 ? [] : ['', 'Unreachable chats', table(facts.deadTargets.map((target) => [`${target.account}:${target.chatId}`, target.reason]))]),

@@ -35,6 +35,7 @@ const status = (account: string, more: Partial<AccountStatus> = {}): AccountStat
   lastEventAtMs: null,
   lastAliveAtMs: null,
   lastCallAtMs: null,
+  nextTryAtMs: null,
   ...more,
 });
 
@@ -129,6 +130,30 @@ eachStore((_engine, open) => {
     assert.match(await give(store, '/model default', { settings }), /general model again, `big-1`/);
     assert.deepEqual(await settingsOf(store), {});
     for (const bad of ['a b', 'x;rm', '--global', 'default --global']) assert.match(await give(store, `/model ${bad}`, { settings }), /Usage/, bad);
+  });
+
+  test('/model refuses a provider that does not exist, and takes a tag of a model for one', async () => {
+    const { store } = await open();
+    await begin(store);
+    const openai = sampleSettings({ model: { provider: 'openai', default: 'gpt-5-mini' } });
+    const ollama = sampleSettings({ model: { provider: 'ollama', default: 'qwen3' } });
+    const listing = (...names: readonly string[]) => sampleReach({ listModels: () => Promise.resolve(names), changeSetting: () => Promise.resolve(undefined) });
+    const silent = sampleReach({ listModels: () => Promise.reject(new Error('not reached')) });
+    const refused = /^There is no provider “nonsuch”, and no model `nonsuch:gpt`\. The providers are openai, openai-responses, anthropic, /;
+    for (const reach of [listing('gpt-5-mini'), listing(), silent]) assert.match(await give(store, '/model nonsuch:gpt', { settings: openai, reach }), refused);
+    assert.match(await give(store, '/model nonsuch:gpt --global', { settings: openai, reach: listing('gpt-5-mini') }), refused);
+    assert.match(await give(store, '/model nonsuch:gpt', { settings: ollama, reach: listing('qwen3:8b') }), refused);
+    assert.deepEqual(await settingsOf(store), {});
+    for (const [name, settings, reach] of [
+      ['qwen3:8b', ollama, listing('qwen3:8b')],
+      ['qwen3:8b', ollama, silent],
+      ['anthropic:claude-sonnet-5-5', openai, silent],
+      ['ft:gpt-5-mini:us::1', openai, silent],
+    ] as const) {
+      assert.match(await give(store, `/model ${name}`, { settings, reach }), /this conversation uses/, name);
+      assert.deepEqual(await settingsOf(store), { model: name });
+    }
+    assert.match(await give(store, '/model tag:1 --global', { settings: ollama, reach: listing('tag:1') }), /uses `tag:1` from now on/);
   });
 
   test('/model --global is for admins and goes to the configuration', async () => {

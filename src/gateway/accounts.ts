@@ -171,4 +171,5 @@ const disabledStatus = (disabled: GatewayConfig['disabled'][number]): AccountSta
   lastEventAtMs: null,
   lastAliveAtMs: null,
   lastCallAtMs: null,
+  nextTryAtMs: null,
 });

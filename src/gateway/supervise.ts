@@ -95,6 +95,7 @@ export class AccountSupervisor {
       lastEventAtMs: null,
       lastAliveAtMs: null,
       lastCallAtMs: null,
+      nextTryAtMs: null,
     };
   }
 
@@ -178,13 +179,13 @@ export class AccountSupervisor {
   }
 
   async #failed(error: PlatformError): Promise<number> {
-    const { log, account } = this.#options;
+    const { log, account, clock } = this.#options;
     this.#attempts += 1;
     const state = stateAfter(error);
     const waitMs = Math.max(error.facts.retryAfterMs ?? 0, backoffMs(this.#attempts, waits[state]));
     log.warn({ account, code: error.code, err: error, attempt: this.#attempts, wait_ms: waitMs }, 'account.disconnected');
     try {
-      await this.#save({ state, errorCode: error.code, error: this.#options.redact(error.message), attempts: this.#attempts });
+      await this.#save({ state, errorCode: error.code, error: this.#options.redact(error.message), attempts: this.#attempts, nextTryAtMs: clock.now() + waitMs });
     } catch (failure) {
       log.error({ err: failure, account }, 'account.status_not_saved');
     }
@@ -196,7 +197,7 @@ export class AccountSupervisor {
     this.#adapter = undefined;
     this.#attempts = 0;
     if (this.#status.state !== 'paused') this.#options.log.info({ account: this.#options.account }, 'account.paused');
-    await this.#save({ state: 'paused', errorCode: null, error: null, attempts: 0 });
+    await this.#save({ state: 'paused', errorCode: null, error: null, attempts: 0, nextTryAtMs: null });
     return leaseMs / 3;
   }
 
@@ -215,7 +216,7 @@ export class AccountSupervisor {
 
   async #connect(restarts: number): Promise<void> {
     const { platform, context, log, account, clock } = this.#options;
-    await this.#save({ state: 'connecting', ...(this.#status.errorCode === 'held' && { errorCode: null, error: null }) });
+    await this.#save({ state: 'connecting', nextTryAtMs: null, ...(this.#status.errorCode === 'held' && { errorCode: null, error: null }) });
     using _credential = this.#holdCredential();
     const adapter = await platform.open(context);
     const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(identifyTimeoutMs)]));

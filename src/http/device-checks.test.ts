@@ -16,7 +16,7 @@ eachStore((_engine, open) => {
     const post = (body: unknown) => routes.request('/answer', { method: 'POST', body: JSON.stringify(body) });
     const shown = async () => ((await (await routes.request('/')).json()) as DeviceChecksAnswer).checks;
     assert.deepEqual(await shown(), []);
-    const none = { identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null };
+    const none = { identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null, nextTryAtMs: null };
     for (const account of ['telegram', 'matrix@work']) await store.write((tx) => saveStatus(tx, { account, state: 'connected', ...none }));
     const data = accountData(store, 'matrix@work');
     const check = { id: 'flow', userId: '@a:x', state: 'compare', emoji: [{ symbol: '🐶', name: 'Dog' }] };

@@ -19,6 +19,7 @@ const status: AccountStatus = {
   lastEventAtMs: 2,
   lastAliveAtMs: 3,
   lastCallAtMs: null,
+  nextTryAtMs: null,
 };
 
 eachStore((_engine, open) => {

@@ -18,6 +18,8 @@ export interface AccountStatus {
   readonly lastEventAtMs: number | null;
   readonly lastAliveAtMs: number | null;
   readonly lastCallAtMs: number | null;
+  /** When one that does not work is tried again. */
+  readonly nextTryAtMs: number | null;
 }
 
 /** When an account last received something, or showed that it could; null for one that never has. */
@@ -39,6 +41,7 @@ export const saveStatus = async (tx: Writing, status: AccountStatus): Promise<vo
     last_event_at: status.lastEventAtMs,
     last_alive_at: status.lastAliveAtMs,
     last_call_at: status.lastCallAtMs,
+    next_try_at: status.nextTryAtMs,
     updated_at: tx.now,
   };
   await tx.q
@@ -62,6 +65,7 @@ export const allStatus = async (db: Reading): Promise<AccountStatus[]> => {
     lastEventAtMs: row.last_event_at,
     lastAliveAtMs: row.last_alive_at,
     lastCallAtMs: row.last_call_at,
+    nextTryAtMs: row.next_try_at,
   }));
 };
 
@@ -82,6 +86,7 @@ export const leaseAccount = async (tx: Writing, lease: { account: string; owner:
       last_event_at: null,
       last_alive_at: null,
       last_call_at: null,
+      next_try_at: null,
       updated_at: tx.now,
       owner: lease.owner,
       lease_until: until,

@@ -219,7 +219,17 @@ const seventh: Migration = {
   statements: () => ['alter table lanes add column cut_at bigint'],
 };
 
-const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth, seventh];
+/** Conversations that are to get a title, and when an account is tried again. */
+const eighth: Migration = {
+  version: 8,
+  statements: () => [
+    `create table title_work (
+      session_id text primary key, agent text not null, attempts bigint not null default 0, ready_at bigint not null, owner text, lease_until bigint not null default 0, created_at bigint not null)`,
+    'alter table accounts add column next_try_at bigint',
+  ],
+};
+
+const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth, seventh, eighth];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 

@@ -1,9 +1,11 @@
 import type { AccountConfig } from '../../config/read-accounts.ts';
+import { platformOf } from '../../core/ids.ts';
 import type { Platform } from '../../platforms/contract.ts';
 import { platforms } from '../../platforms/registry.ts';
 import { keptValues } from '../../store/account-data.ts';
 import { allStatus } from '../../store/accounts.ts';
 import type { AccountStatus } from '../../store/accounts.ts';
+import { accountFix } from '../account-fix.ts';
 import { checkAccount } from '../check-account.ts';
 import { span } from '../environment.ts';
 import { askable } from './examination.ts';
@@ -15,9 +17,18 @@ const timeoutMs = 8_000;
 /** Evidence that is younger than this needs no further call. */
 const freshMs = 180_000;
 
-/** A connection that carries traffic proves its credential, and some platforms would take a second one amiss. */
+const hasFailed = ({ state }: AccountStatus): boolean => ['degraded', 'waiting', 'conflict', 'refused'].includes(state);
+
+/**
+ * What the running gateway knows about the account. A connection that carries traffic proves its credential, and some platforms would take a second one
+ * amiss; one that does not work there does not work, although the credential may.
+ */
 const evidence = (examined: Examination, status: AccountStatus | undefined): Finding | undefined => {
-  if (!examined.isRunning || examined.silence !== undefined || status?.state !== 'connected') return undefined;
+  if (!examined.isRunning || examined.silence !== undefined || status === undefined) return undefined;
+  if (hasFailed(status) && status.errorCode !== null && status.errorCode !== 'held') {
+    return broken(`${status.account} does not receive: ${status.state}, ${status.error ?? status.errorCode}`, accountFix(status.errorCode, platformOf(status.account)));
+  }
+  if (status.state !== 'connected') return undefined;
   const quietMs = examined.clock.now() - Math.max(status.lastAliveAtMs ?? 0, status.lastEventAtMs ?? 0, status.lastCallAtMs ?? 0);
   return quietMs > freshMs ? undefined : ok(`${status.account} is connected as ${status.name ?? status.identity ?? 'somebody'}, last sign of life ${span(quietMs)} ago`);
 };

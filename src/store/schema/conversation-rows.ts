@@ -160,6 +160,7 @@ export interface AccountRow {
   last_event_at: number | null;
   last_alive_at: number | null;
   last_call_at: number | null;
+  next_try_at: number | null;
   updated_at: number;
   owner: string | null;
   lease_until: number;

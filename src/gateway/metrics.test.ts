@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eachStore } from '../../test/support/stores.ts';
+import { newMetrics } from '../lib/metrics.ts';
+import type { AccountStatus } from '../store/accounts.ts';
+import { gatewayMetrics } from './metrics.ts';
+
+const status = (account: string): AccountStatus => ({ account, state: 'connected', identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null, nextTryAtMs: null });
+
+eachStore((_engine, open) => {
+  test('an account that is taken out of the configuration is not shown as connected any more', async () => {
+    const { store, clock } = await open();
+    const metrics = newMetrics({ onError: (error) => assert.fail(String(error)) });
+    let accounts = [status('telegram'), status('slack')];
+    gatewayMetrics(metrics, { store, clock, accounts: () => accounts });
+    assert.match(await metrics.text(), /^hermes_account_connected\{account="slack",state="connected"\} 1$/m);
+    accounts = [status('telegram')];
+    const text = await metrics.text();
+    assert.match(text, /^hermes_account_connected\{account="telegram",state="connected"\} 1$/m);
+    assert.doesNotMatch(text, /slack/);
+  });
+});
