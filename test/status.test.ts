@@ -55,6 +55,17 @@ test('a gateway that hangs is not said to run, its accounts are not said to be c
   assert.doesNotMatch(diagnosis, /another program|The gateway runs|is connected/);
 });
 
+test('what a gateway says when it is asked counts more than what it could last write down', async () => {
+  await using base = await newWorld({ http: { port: await freePort() } });
+  const world = { ...base, env: { ...base.env, XDG_STATE_HOME: join(base.home, 'state') } };
+  await using _gateway = await startOutside(world);
+  await until(async () => (await stateOf(world)).telegram === 'connected', 'the account to be connected');
+  await peek(world, (store) => store.write((tx) => tx.q.updateTable('accounts').set({ state: 'refused', error_code: 'bad_credential', error: 'of yesterday' }).where('account', '=', 'telegram').execute()));
+  const { out } = await hermes(world, ['status']);
+  assert.match(out, /telegram +connected/);
+  assert.doesNotMatch(out, /of yesterday|What to do/);
+});
+
 test('who watches the status as JSON gets one line for each look', async () => {
   await using world = await newWorld();
   await using watching = openPiped(world, ['status', '--watch', '--json']);

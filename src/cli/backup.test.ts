@@ -207,6 +207,12 @@ test('only the newest backups stay when that was asked for', async () => {
   assert.ok(names.includes('mine.tar.gz'));
 });
 
+test('a folder that is not there is not made: what it is on may not be mounted', async () => {
+  await fill();
+  await assert.rejects(hermes('backup', join(folder, 'stick', 'a.tar.gz')), /There is no folder .*stick/);
+  assert.ok(!existsSync(join(folder, 'stick')));
+});
+
 test('a broken configuration is no reason not to save what there is', async () => {
   await fill();
   await put('config.yaml', 'model: [');

@@ -89,6 +89,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   const file = given === undefined ? defaultFile(home) : resolve(given);
   if (!existsSync(home)) throw new ConfigError(`There is nothing to back up: ${home} does not exist.`);
   if (given !== undefined && flags.force !== true && existsSync(file)) throw new ConfigError(`${file} is there already. Name another file, or replace it with --force.`);
+  if (given !== undefined && !existsSync(dirname(file))) throw new ConfigError(`There is no folder ${dirname(file)} to write the backup to. Make it, or mount what it is on.`, { mayPass: true });
   if (flags.keep === 0) throw new ConfigError('--keep is at least 1.');
   const config = await readConfig(terminal);
   // A broken configuration is no reason not to save what there is.

@@ -48,8 +48,8 @@ test('a command that meets such a file ends with one sentence and no stack', asy
   const { folder, home } = await newHome(t);
   await writeFile(join(folder, 'file'), '');
   await writeFile(join(home, 'backups'), '');
-  const [outside, sentence] = await hermes(home, 'backup', join(folder, 'file', 'sub', 'x.tar.gz'));
-  assert.deepEqual([outside, sentence], [1, `${join(folder, 'file', 'sub')}: a file stands where a folder should be (ENOTDIR, mkdir).\n`]);
+  const [outside, sentence] = await hermes(home, 'backup', join(folder, 'file', 'x.tar.gz'));
+  assert.deepEqual([outside, sentence], [1, `${join(folder, 'file')}: a file stands where a folder should be (EEXIST, mkdir).\n`]);
   assert.deepEqual(await hermes(home, 'backup'), [78, `${join(home, 'backups')}: a file stands where a folder should be (EEXIST, mkdir).\n`]);
 });
 

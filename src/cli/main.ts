@@ -24,12 +24,15 @@ const exitCodeOf = (error: unknown): number => {
   return 1;
 };
 
+/** Whoever runs a command has to know whose disk it is that is full. */
+const storeSentence = (error: ConfigError | StoreError, terminal: Terminal): string => (error instanceof StoreError && error.code === 'full' ? `${resolveHome(terminal.env)}: the disk is full. Make room and try again.` : error.message);
+
 const report = (terminal: Terminal, error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode;
   if (error instanceof Exit) return error.code;
   const trouble = fileTrouble(error, resolveHome(terminal.env));
   const expected = error instanceof ConfigError || error instanceof StoreError;
-  const text = expected ? error.message : trouble !== undefined ? trouble.sentence : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = expected ? storeSentence(error, terminal) : trouble !== undefined ? trouble.sentence : error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.writeError(`${terminal.redactor?.redact(text) ?? text}\n`);
   return trouble?.exitCode ?? exitCodeOf(error);
 };

@@ -19,6 +19,7 @@ export const readinessOf = (gateway: Asked | undefined): Readiness => {
       account: status.account,
       state: status.state,
       ...(status.error !== null && { detail: status.error }),
+      ...(status.errorCode !== null && { code: status.errorCode }),
       lastEvidenceMs: lastEvidenceMs(status),
       ...(gateway?.isRequired(status.account) === false && { isOptional: true }),
     })),

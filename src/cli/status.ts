@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { platformOf } from '../core/ids.ts';
-import { allStatus, listDenials } from '../store/accounts.ts';
+import { accountStates, allStatus, listDenials } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { slept, systemClock } from '../lib/clock.ts';
 import { cutOffMessages } from '../store/backlog.ts';
@@ -13,6 +13,8 @@ import { accountFix } from './account-fix.ts';
 import { configTrouble, runningTrouble } from './config-trouble.ts';
 import { Exit, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { askReady } from './gateway/ask-ready.ts';
+import type { SaidReady } from './gateway/ask-ready.ts';
 import { serviceState } from './gateway/installed-service.ts';
 import type { ServiceState } from './gateway/installed-service.ts';
 import { holderOf } from './gateway/process.ts';
@@ -39,6 +41,14 @@ type Facts = Awaited<ReturnType<typeof collect>>;
 const evidence = (status: AccountStatus, nowMs: number): string => {
   const ago = (at: number | null): string => (at === null ? '—' : `${span(nowMs - at)} ago`);
   return `event ${ago(status.lastEventAtMs)}, sign of life ${ago(status.lastAliveAtMs)}, call ${ago(status.lastCallAtMs)}`;
+};
+
+/** One that another gateway holds is that one's to speak of. */
+const withSaid = (stored: AccountStatus, said: SaidReady | undefined): AccountStatus => {
+  const now = said?.accounts.find(({ account }) => account === stored.account);
+  const state = accountStates.find((known) => known === now?.state);
+  if (now === undefined || state === undefined || now.code === 'held') return stored;
+  return { ...stored, state, error: now.detail ?? null, errorCode: now.code ?? null };
 };
 
 /** `unknown`: whoever holds the account does not answer, so that what is stored about it is old. */
@@ -85,6 +95,8 @@ const serviceLine = ({ manager, name, of, state, isRunner }: ServiceState): stri
 interface Outer {
   readonly holder: HomeHolder;
   readonly silence: Silence | undefined;
+  /** What the gateway says when it is asked. */
+  readonly said: SaidReady | undefined;
   readonly service: ServiceState | undefined;
   readonly trouble: string | undefined;
 }
@@ -131,13 +143,14 @@ const outerFacts = async (terminal: Terminal, store: Store, given: { readonly ht
   const holder = holderOf(home);
   const pid = holder.type === 'gateway' ? holder.pid : undefined;
   const silence = pid === undefined ? undefined : await silenceOf(pid, { http: given.http, read: (work) => store.read(work) });
-  return { holder, silence, service: serviceState(terminal.env, home, pid), trouble: given.trouble };
+  const said = pid === undefined || silence !== undefined || given.http === undefined ? undefined : await askReady(given.http);
+  return { holder, silence, said, service: serviceState(terminal.env, home, pid), trouble: given.trouble };
 };
 
 const asJson = (facts: Facts, outer: Outer, indent: number): string => {
-  const { holder, silence, service, trouble } = outer;
+  const { holder, silence, said, service, trouble } = outer;
   const accounts = facts.accounts.map((status) => ({ ...status, state: stateOf(status, outer) }));
-  const process = { running: holder.type !== 'nobody', pid: holder.type === 'gateway' ? holder.pid : null, silentMs: silence?.forMs ?? null };
+  const process = { running: holder.type !== 'nobody', pid: holder.type === 'gateway' ? holder.pid : null, silentMs: silence?.forMs ?? null, ready: said?.ready ?? null };
   return `${JSON.stringify({ ...process, service: service ?? null, configTrouble: trouble ?? null, ...facts, accounts }, null, indent)}\n`;
 };
 
@@ -148,7 +161,8 @@ const showStatus = async (terminal: Terminal, flags: Flags): Promise<void> => {
   await lookIntoStore(terminal, async (store) => {
     const look = async (): Promise<{ readonly text: string; readonly isSilent: boolean }> => {
       const outer = await outerFacts(terminal, store, { http, trouble });
-      const facts = await collect(store);
+      const stored = await collect(store);
+      const facts = { ...stored, accounts: stored.accounts.map((status) => withSaid(status, outer.said)) };
       // One after the other, programs read them line by line.
       const text = flags.json === true ? asJson(facts, outer, flags.watch === true ? 0 : 2) : print(terminal, facts, outer);
       return { text, isSilent: outer.silence !== undefined };

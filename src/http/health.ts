@@ -9,6 +9,8 @@ export interface AccountReadiness {
   readonly account: string;
   readonly state: string;
   readonly detail?: string;
+  /** What kind of trouble it has. */
+  readonly code?: string;
   /** When the platform last answered or delivered; null when it never has. */
   readonly lastEvidenceMs: number | null;
   /** The whole is ready without it. */
@@ -51,6 +53,7 @@ const shownAccount = (account: AccountReadiness): Readonly<Record<string, unknow
   account: account.account,
   state: account.state,
   ...(account.detail !== undefined && { detail: account.detail }),
+  ...(account.code !== undefined && { code: account.code }),
   ...(account.isOptional === true && { required: false }),
   last_evidence: evidenceTime(account),
 });

@@ -42,6 +42,16 @@ test('without older files only the newest lines are kept', async () => {
   assert.equal(read('a.log'), 'line 3\n');
 });
 
+test('a line that was torn, by a full disk or a kill, does not take the next one with it', async () => {
+  const path = join(folder, 'logs', 'a.log');
+  mkdirSync(join(folder, 'logs'));
+  writeFileSync(path, 'whole\nto');
+  const file = openLogFile(path, { maxBytes: 1000, keep: 1 });
+  file.write('next\n');
+  await file.close();
+  assert.equal(read('a.log'), 'whole\nto\nnext\n');
+});
+
 test('a line larger than the file is written all the same', async () => {
   const file = openLogFile(join(folder, 'logs', 'a.log'), { maxBytes: 10, keep: 1 });
   file.write(`${'x'.repeat(50)}\n`);

@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -24,6 +24,12 @@ const shift = (path: string, keep: number): void => {
   }
 };
 
+/** Whether the file ends in the middle of a line, because the disk was full or the process was killed. */
+const isTorn = (fd: number, bytes: number): boolean => {
+  const last = Buffer.alloc(1);
+  return bytes > 0 && readSync(fd, last, 0, 1, bytes - 1) === 1 && last[0] !== 0x0a;
+};
+
 /** The file that is being written. */
 interface Opened {
   readonly stream: WriteStream;
@@ -40,10 +46,13 @@ export const openLogFile = (path: string, limits: { maxBytes: number; keep: numb
   /** Opens at once, not when the event loop gets to it: the file has to be there when it is to be moved. Undefined when it cannot be. */
   const open = (): Opened | undefined => {
     try {
-      const stream = createWriteStream(path, { fd: openSync(path, 'a', 0o600) });
+      const fd = openSync(path, 'a+', 0o600);
+      const { size } = statSync(path);
+      const stream = createWriteStream(path, { fd });
       // What has failed is known by that: it is destroyed, and not written to again.
       stream.on('error', () => undefined);
-      return { stream, bytes: statSync(path).size };
+      if (isTorn(fd, size)) stream.write('\n');
+      return { stream, bytes: size };
     } catch {
       return undefined;
     }

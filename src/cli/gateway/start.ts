@@ -3,9 +3,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../core/errors.ts';
+import { readableLine } from '../console-line.ts';
 import { Exit } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
 import { holderOf, lookFor, writtenPid } from './process.ts';
+import { toldMigration } from './told-migration.ts';
 
 /** The launcher, also when the program was installed as a package. */
 export const launcher: string = fileURLToPath(new URL('../../../bin/hermes.js', import.meta.url));
@@ -40,6 +42,14 @@ const newConsole = (home: string): Console => {
   };
 };
 
+/** What it logged as a person reads it, between what it said. */
+const readable = (text: string, terminal: Terminal): string =>
+  text
+    .split('\n')
+    .flatMap((line) => (/^\{"level":.*\}$/.test(line) ? [readableLine(line, terminal)?.trimEnd()] : [line]))
+    .filter((line) => line !== undefined)
+    .join('\n');
+
 export interface Started {
   readonly pid: number;
   /** False for one that ran already. */
@@ -65,10 +75,13 @@ export const startDetached = async (terminal: Terminal, home: string, options: {
   }, patienceMs);
   child.unref();
   const text = said.close();
-  if (started?.ok === true) return { pid: started.pid, isNew: true };
+  if (started?.ok === true) {
+    terminal.write(toldMigration(text));
+    return { pid: started.pid, isNew: true };
+  }
   const winner = holderOf(home);
   if (started?.ok === false && options.replace !== true && winner.type === 'gateway') return { pid: winner.pid, isNew: false };
-  terminal.writeError(`${text.slice(-shownChars).trim()}\n`);
+  terminal.writeError(`${readable(text.slice(-shownChars).trim(), terminal)}\n`);
   terminal.writeError(started === undefined ? `The gateway has not started within ${patienceMs / 1000} s; it goes on trying as process ${child.pid ?? '?'}. See ${consoleFile(home)}.\n` : 'The gateway did not start.\n');
   throw new Exit(started?.code ?? 1);
 };
