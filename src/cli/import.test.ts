@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -58,6 +58,7 @@ test('a home of the original is taken over with everything in it, is not changed
 
   assert.equal(await textOf('memories/MEMORY.md'), 'likes tea\n§\nlives in Berlin\n');
   assert.equal(await textOf('memories/USER.md'), 'is called Sam\n');
+  assert.equal((await stat(join(home, 'memories', 'USER.md'))).mode & 0o777, 0o600, 'whatever it was there');
   for (const path of ['SOUL.md', 'skills/work/invoices/SKILL.md', 'skills/work/invoices/template.txt', 'hooks/greet/handler.py', 'scripts/check.py']) assert.equal(await textOf(path), await readFile(join(original, path), 'utf8'));
   assert.ok(!existsSync(join(home, 'kanban.db')) && !existsSync(join(home, 'profiles')));
   assert.deepEqual(lines.filter(({ what }) => what === 'mcp-tokens' || what === 'plugins').map(({ fate }) => fate), ['left', 'left']);
@@ -68,12 +69,23 @@ test('a home of the original is taken over with everything in it, is not changed
   const jobs = JSON.parse(await hermes('cron', 'list', '--json')) as readonly { readonly id: string; readonly schedule: string }[];
   assert.deepEqual(jobs.map(({ id }) => id).toSorted(), ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'ffffffffffff']);
   const bound = lines.find(({ what }) => what.startsWith('Bound'));
-  assert.deepEqual([bound?.fate, bound?.why], ['changed', 'it has no workdir of its own here']);
+  assert.deepEqual([bound?.fate, bound?.what], ['changed', 'Bound (ffffffffffff), paused']);
+  assert.match(bound?.why ?? '', /^it waits for a folder: The folder \/srv is outside .*files\.roots`\. Then: hermes cron edit ffffffffffff --workdir FOLDER, and hermes cron resume ffffffffffff$/);
   assert.match(await hermes('cron', 'show', 'ffffffffffff'), /web/);
 
   const again = await importNow();
   assert.deepEqual(again.filter(({ fate }) => fate === 'taken' || fate === 'changed'), []);
   assert.equal((await textOf('memories/MEMORY.md')).split('§').length, 2);
+});
+
+test('a job that worked in a folder works there again', async () => {
+  using _home = await writeOriginalHome(original);
+  const site = join(home, 'workspace', 'site');
+  await mkdir(site, { recursive: true });
+  const path = join(original, 'cron', 'jobs.json');
+  await writeFile(path, (await readFile(path, 'utf8')).replace('/srv', site));
+  assert.ok(whatOf(await importNow(), 'cron', 'taken').includes('Bound (ffffffffffff)'));
+  assert.match(await hermes('cron', 'show', 'ffffffffffff'), new RegExp(`Works in +${site}\\n`));
 });
 
 test('a dry run says the same and leaves no trace', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { resolveHome } from '../config/home.ts';
@@ -53,6 +53,7 @@ const showLogs = async (terminal: Terminal, options: Options): Promise<void> => 
   const print = (line: string): void => {
     if (isWanted(line, options)) terminal.write(shown(terminal, line, options));
   };
+  if (!existsSync(files.path)) terminal.writeError(`There is no log yet: no gateway has run in ${resolveHome(terminal.env)}.\n`);
   const wanted = (await readLog(files)).filter((line) => isWanted(line, options));
   for (const line of options.lines === 0 ? [] : wanted.slice(-options.lines)) terminal.write(shown(terminal, line, options));
   if (options.follow !== true) return;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
 import { adoptSettings } from './adopt-settings.ts';
 import { samplePlatforms, sampleSections } from './sample-config.ts';
+import { defineSection } from './section.ts';
 
 const adopt = (ours: { config?: string; env?: string }, theirs: { config?: string; env?: string }) =>
   adoptSettings({ env: {}, sections: sampleSections, platforms: samplePlatforms }, { config: ours.config, env: ours.env }, { config: theirs.config, env: theirs.env });
@@ -12,6 +14,12 @@ test('settings are taken one by one, and a bad one takes no other with it', () =
   const adoption = adopt({}, { config: 'model: { provider: openai, default: gpt, nonsense: 1 }\nplatforms: { telegram: { allowed_users: [7, "*"] } }\n' });
   assert.deepEqual(fates(adoption), { 'model.provider': 'taken', 'model.default': 'taken', 'model.nonsense': 'left', 'platforms.telegram.allowed_users': 'left' });
   assert.match(adoption.texts.config ?? '', /^model:\n {2}provider: openai\n {2}default: gpt\n$/);
+});
+
+test('keys that are only right together are taken together, and what is wrong beside them is left', () => {
+  const quick = defineSection('quick', z.record(z.string(), z.discriminatedUnion('type', [z.strictObject({ type: z.literal('exec'), command: z.string() }), z.strictObject({ type: z.literal('alias'), target: z.string() })])).default({}), 'live');
+  const adoption = adoptSettings({ env: {}, sections: [...sampleSections, quick], platforms: samplePlatforms }, { config: undefined, env: undefined }, { env: undefined, config: 'quick: { hi: { type: exec, command: echo }, odd: { type: exec, command: ls, nonsense: 1 }, bad: { type: exec, target: x } }\nhttp: { port: 1 }\n' });
+  assert.deepEqual(fates(adoption), { 'http.port': 'taken', 'quick.hi.type': 'taken', 'quick.hi.command': 'taken', 'quick.odd.type': 'taken', 'quick.odd.command': 'taken', 'quick.odd.nonsense': 'left', 'quick.bad.type': 'left', 'quick.bad.target': 'left' });
 });
 
 test('a secret goes to .env, and one that is there stays', () => {

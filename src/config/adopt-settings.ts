@@ -90,6 +90,9 @@ const heldSecret = ({ input, texts }: Work, path: readonly string[]): string | u
 
 const here = (what: string, isSame: boolean): AdoptedSetting => (isSame ? { what, fate: 'known' } : { what, fate: 'left', why: 'it has another value here' });
 
+const adopted = (leaf: Leaf, before: ConfigTexts, after: ConfigTexts): AdoptedSetting =>
+  before.env === after.env ? { what: nameOf(leaf.path), fate: 'taken' } : { what: nameOf(leaf.path), fate: 'changed', why: 'it is a secret, so it is in .env now' };
+
 /** True when nothing more is to be done about it. */
 const adoptLeaf = (work: Work, leaf: Leaf, isLastTry: boolean): boolean => {
   const what = nameOf(leaf.path);
@@ -98,13 +101,35 @@ const adoptLeaf = (work: Work, leaf: Leaf, isLastTry: boolean): boolean => {
     work.settings.push(here(what, held === String(leaf.node.source ?? leaf.node.value)));
     return true;
   }
-  const { env } = work.texts;
+  const before = work.texts;
   const after = edited(work, leaf);
   const why = after === undefined ? 'it cannot be written into this config.yaml' : take(work, what, after);
-  if (why === undefined) work.settings.push(work.texts.env === env ? { what, fate: 'taken' } : { what, fate: 'changed', why: 'it is a secret, so it is in .env now' });
+  if (why === undefined) work.settings.push(adopted(leaf, before, work.texts));
   else if (isLastTry) work.settings.push({ what, fate: 'left', why });
   return why === undefined || isLastTry;
 };
+
+/** Takes all of them or none. */
+const adoptTogether = (work: Work, leaves: readonly Leaf[]): boolean => {
+  const settings: AdoptedSetting[] = [];
+  let { texts } = work;
+  for (const leaf of leaves) {
+    const after = edited({ ...work, texts }, leaf);
+    if (after === undefined) return false;
+    settings.push(adopted(leaf, texts, after));
+    texts = after;
+  }
+  if (take(work, '', texts) !== undefined) return false;
+  work.settings.push(...settings);
+  return true;
+};
+
+/** The keys of an entry that may only be right together, as it was written and without each one of them; deeper entries first. */
+const entriesOf = (leaves: readonly Leaf[]): readonly (readonly Leaf[])[] =>
+  [...Map.groupBy(leaves, ({ path }) => nameOf(path.slice(0, -1))).values()]
+    .filter(({ length }) => length > 1)
+    .toSorted(([a], [b]) => (b?.path.length ?? 0) - (a?.path.length ?? 0))
+    .flatMap((entry) => [entry, ...(entry.length > 2 ? entry.map((without) => entry.filter((leaf) => leaf !== without)) : [])]);
 
 /** Settings that stand in our config.yaml, by the variables that would win over them. */
 const settingsByVariable = ({ input, texts }: Work): ReadonlyMap<string, string> => {
@@ -151,6 +176,8 @@ const adoptTree = (work: Work, root: MapNode): void => {
   for (let before = -1; waiting.length !== before; ) {
     before = waiting.length;
     waiting = waiting.filter((leaf) => !adoptLeaf(work, leaf, false));
+    const together = waiting.length === before ? (entriesOf(waiting).find((entry) => adoptTogether(work, entry)) ?? []) : [];
+    waiting = waiting.filter((leaf) => !together.includes(leaf));
   }
   for (const leaf of waiting) adoptLeaf(work, leaf, true);
   for (const [what, why] of useless) work.settings.push({ what, fate: 'left', why });

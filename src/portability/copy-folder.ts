@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Whether something of this name is there, a link to nowhere included. */
@@ -32,6 +32,12 @@ export const isSame = async (a: string, b: string): Promise<boolean> => {
   return true;
 };
 
+/** Whatever others could do with the file, here it is for its owner alone; one that can be run stays so. */
+const copyOwn = async (from: string, to: string): Promise<void> => {
+  await copyFile(from, to);
+  await chmod(to, ((await stat(from)).mode & 0o100) === 0 ? 0o600 : 0o700);
+};
+
 /** Copies a file or a folder to where nothing is; it is there whole or not at all. Links in it are left out. */
 export const copyWhole = async (from: string, to: string): Promise<void> => {
   const partial = join(dirname(to), `.partial-${randomBytes(6).toString('hex')}`);
@@ -41,9 +47,9 @@ export const copyWhole = async (from: string, to: string): Promise<void> => {
       await mkdir(partial, { mode: 0o700 });
       for (const name of await filesBelow(from)) {
         await mkdir(dirname(join(partial, name)), { recursive: true, mode: 0o700 });
-        await copyFile(join(from, name), join(partial, name));
+        await copyOwn(join(from, name), join(partial, name));
       }
-    } else await copyFile(from, partial);
+    } else await copyOwn(from, partial);
     await rename(partial, to);
   } finally {
     await rm(partial, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import { chmod, stat, statfs } from 'node:fs/promises';
+import { access, chmod, constants, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Examination } from './examination.ts';
 import { broken, ok, warning } from './finding.ts';
@@ -45,7 +45,11 @@ const ownership = async (home: string): Promise<Finding> => {
   if (!facts.isDirectory()) return broken(`${home} is a file`, 'Remove it, or set HERMES_HOME to a folder');
   const user = process.getuid?.();
   if (user !== undefined && user !== 0 && facts.uid !== user) return broken(`${home} belongs to another user (${facts.uid})`, `sudo chown -R ${user} ${home}, or set HERMES_HOME to a folder of your own`);
-  return ok(`${home} is yours`);
+  const isWritable = await access(home, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  return isWritable ? ok(`${home} is yours`) : broken(`${home} cannot be written`, `chmod u+rwx ${home}, or set HERMES_HOME to a folder on a disk that can be written`);
 };
 
 /** The folder, its modes and its disk. */
