@@ -90,6 +90,7 @@ const measureStorm = async ({ storm }: PlatformsPlan): Promise<StormResult> => {
   await using model = await startModelServer(echo);
   await using home = await newHome({
     model: { provider: 'openai', default: 'bench', base_url: model.baseUrl, api_key: 'sk-bench' },
+    auxiliary: { title_generation: { enabled: false } },
     platforms: { telegram: { ...calm.options, allow_all_users: true, accounts: { flooded: { ...flooded.options, allow_all_users: true } } } },
     http: { port: 0 },
   });

@@ -27,6 +27,7 @@ export const newWorld = async (): Promise<World> => {
 export const newWorldHome = (world: World, http: { readonly port: number } = { port: 0 }): Promise<Home> =>
   newHome({
     model: { provider: 'openai', default: 'bench', base_url: world.model.baseUrl, api_key: 'sk-bench' },
+    auxiliary: { title_generation: { enabled: false } },
     platforms: { telegram: { ...world.telegram.options, allow_all_users: true } },
     http,
   });

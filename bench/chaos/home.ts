@@ -8,6 +8,7 @@ export const newChaosHome = (world: World, more: { readonly settings?: Readonly<
   const { telegram, 'telegram@quick': quick } = world.telegrams;
   return newHome({
     model: { provider: 'openai', default: 'chaos', base_url: world.model.baseUrl, api_key: 'sk-chaos' },
+    auxiliary: { title_generation: { enabled: false } },
     platforms: {
       telegram: {
         ...telegram.options,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { adoptSettings } from '../config/adopt-settings.ts';
@@ -13,9 +13,10 @@ import { parseEnvFile } from '../config/parse-env-file.ts';
 import { formatProblem } from '../config/problem.ts';
 import { readConfigFile } from '../config/read-config-file.ts';
 import { evaluateWithSecrets } from '../config/read-secrets.ts';
-import { writeAtomically } from '../config/write-atomically.ts';
+import { writeAtomically } from '../lib/write-atomically.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { JobRules } from '../cron/job-request.ts';
+import { jobFolders } from '../gateway/agents/job-folders.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { platforms } from '../platforms/registry.ts';
@@ -113,7 +114,12 @@ const finish = (terminal: Terminal, lines: readonly ImportLine[], told: { readon
   terminal.write(`${lines.length === 0 ? 'There is nothing to take.' : printed(terminal, lines)}\n\n${end}\n`);
 };
 
-const jobRules = (config: Config): JobRules => ({ targets: configTargets(config), options: () => config.sections.cron, isAgent: (id) => isAgent(config.sections, id) });
+const jobRules = (config: Config, home: string): JobRules => ({
+  targets: configTargets(config),
+  options: () => config.sections.cron,
+  isAgent: (id) => isAgent(config.sections, id),
+  findFolder: jobFolders({ home, userHome: homedir(), settings: () => config.sections }),
+});
 
 const importHermes = async (terminal: Terminal, given: string, flags: ImportFlags): Promise<void> => {
   const folder = resolve(given);
@@ -132,7 +138,7 @@ const importHermes = async (terminal: Terminal, given: string, flags: ImportFlag
   const { memory, agents } = config.sections;
   const agentHome = homeOfAgent(home, flags.agent ?? 'main', agents[flags.agent ?? 'main']);
   await withImportStore(config, { home, dryRun }, (store) =>
-    importOriginal(folder, { store, rules: jobRules(config), agent: flags.agent, report, home: agentHome, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
+    importOriginal(folder, { store, rules: jobRules(config, home), agent: flags.agent, report, home: agentHome, dryRun, memoryChars: memory.memory_char_limit, userChars: memory.user_char_limit, clock: systemClock, signal: AbortSignal.timeout(600_000) }),
   );
   finish(terminal, report.lines, { flags, folder });
 };
@@ -150,7 +156,7 @@ const importFromOpenclaw = async (terminal: Terminal, given: string, flags: Impo
   await withImportStore(config, { home, dryRun }, (store) =>
     importOpenclaw(theirs, {
       store,
-      rules: jobRules(config),
+      rules: jobRules(config, home),
       sharing: { groupSessionsPerUser: group_sessions_per_user, threadSessionsPerUser: thread_sessions_per_user },
       homeOf: (agent) => (isAgent(config.sections, agent) ? homeOfAgent(home, agent, agents[agent]) : undefined),
       report,

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../core/errors.ts';
 import { bodyOf, exportFormats, exportSession, headingOf } from '../sessions/export-session.ts';
 import { printCost } from '../lib/print-usd.ts';
+import { printable } from '../lib/printable.ts';
 import { searchMessages } from '../store/search.ts';
 import { listSessions } from '../store/sessions.ts';
 import type { Session } from '../store/sessions.ts';
@@ -37,7 +38,7 @@ const printList = (terminal: Terminal, sessions: readonly Session[]): string => 
 };
 
 const printMessages = (terminal: Terminal, messages: readonly StoredMessage[]): string =>
-  messages.map(({ message, createdAtMs }) => `${paint(terminal, 'bold', headingOf(message))} ${paint(terminal, 'dim', new Date(createdAtMs).toISOString())}\n${bodyOf(message)}\n`).join('\n');
+  messages.map(({ message, createdAtMs }) => `${paint(terminal, 'bold', printable(headingOf(message)))} ${paint(terminal, 'dim', new Date(createdAtMs).toISOString())}\n${printable(bodyOf(message))}\n`).join('\n');
 
 const writeExport = async (terminal: Terminal, name: string, wanted: string): Promise<void> => {
   const format = exportFormats.find((known) => known === wanted);

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { ConfigError } from '../core/errors.ts';
 import { traceIdOf } from '../core/trace-id.ts';
 import type { Target } from '../core/message.ts';
+import { printable } from '../lib/printable.ts';
 import { traceMessage } from '../store/trace.ts';
 import type { TracedArrival, TracedDelivery, TracedMessage, TracedTurn } from '../store/trace.ts';
 import { json, paint } from './environment.ts';
@@ -44,7 +45,7 @@ const story = (terminal: Terminal, message: TracedMessage): string => {
     ...(message.arrival === null ? [] : [outcomeLine(message.arrival)]),
     ...message.deliveries.flatMap(deliveryLines),
   ];
-  return [paint(terminal, 'bold', title), ...lines.map((text) => text.trimEnd()), ''].join('\n');
+  return [paint(terminal, 'bold', title), ...lines.map((text) => printable(text).trimEnd()), ''].join('\n');
 };
 
 export const traceCommand = (terminal: Terminal): Command =>

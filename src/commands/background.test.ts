@@ -139,6 +139,11 @@ eachStore((_engine, open) => {
     await typedIn(store, '/reasoning default');
     await typedIn(store, '/reasoning hide');
     assert.deepEqual(await settings(), { showReasoning: false });
+    await typedIn(store, '/reasoning full');
+    assert.deepEqual(await settings(), { showReasoning: true, fullReasoning: true });
+    assert.match(await typedIn(store, '/reasoning'), /shown in full above answers/);
+    await typedIn(store, '/reasoning clamp');
+    assert.deepEqual(await settings(), { showReasoning: true, fullReasoning: false });
     await run(store);
     assert.match(await typedIn(store, '/reasoning low'), /still working/);
   });

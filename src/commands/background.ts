@@ -31,11 +31,12 @@ const countApart = async (tx: Writing, sessionId: string): Promise<number> => {
 };
 
 /** What was chosen for the conversation holds beside it as well; what tools do there is not shown. */
-const inherited = ({ model, personality, reasoningEffort, showReasoning }: SessionSettings): SessionSettings => ({
+const inherited = ({ model, personality, reasoningEffort, showReasoning, fullReasoning }: SessionSettings): SessionSettings => ({
   ...(model !== undefined && { model }),
   ...(personality !== undefined && { personality }),
   ...(reasoningEffort !== undefined && { reasoningEffort }),
   ...(showReasoning !== undefined && { showReasoning }),
+  ...(fullReasoning !== undefined && { fullReasoning }),
   toolProgress: 'off',
 });
 

@@ -1,6 +1,6 @@
 import { setTitle } from '../store/sessions.ts';
 import { copyMessages } from '../store/transcripts.ts';
-import { cleanTitle } from './clean-title.ts';
+import { cleanTitle } from '../sessions/titles/clean-title.ts';
 import type { Command } from './contract.ts';
 import { succeedSession } from './succeed.ts';
 

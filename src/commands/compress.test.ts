@@ -48,6 +48,9 @@ eachStore((_engine, open) => {
       ['here', { type: 'compress', keepExchanges: 2 }],
       ['HERE 5', { type: 'compress', keepExchanges: 5 }],
       ['here and there', { type: 'compress', focus: 'here and there' }],
+      ['--preview', { type: 'compress', preview: true }],
+      ['here 3 --dry-run', { type: 'compress', keepExchanges: 3, preview: true }],
+      ['--Preview the --previewed invoice', { type: 'compress', focus: 'the --previewed invoice', preview: true }],
     ] as const) {
       const { store } = await open();
       await begin(store);

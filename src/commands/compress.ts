@@ -10,9 +10,17 @@ const usualExchanges = 2;
 const mostExchanges = 100;
 const longestFocus = 500;
 
-const usage = `Usage: /compress [what the summary is to dwell on], or /compress here [N] to keep the last N exchanges word for word, with N from 1 to ${mostExchanges}`;
+const usage = `Usage: /compress [what the summary is to dwell on], or /compress here [N] to keep the last N exchanges word for word, with N from 1 to ${mostExchanges}; with --preview to see what would be summarised`;
 
-const choreFor = (args: string): TurnChore | undefined => {
+const previewFlag = /(?:^|\s)--(?:preview|dry-?run)(?=\s|$)/gi;
+
+const choreFor = (written: string): TurnChore | undefined => {
+  const args = written.replaceAll(previewFlag, ' ').trim();
+  const chore = compressionFor(args);
+  return chore === undefined || args === written ? chore : { ...chore, preview: true };
+};
+
+const compressionFor = (args: string): TurnChore | undefined => {
   const here = /^here(?:\s+(\S+))?$/i.exec(args);
   if (here === null) return args.length > longestFocus ? undefined : { type: 'compress', ...(args !== '' && { focus: args }) };
   const keepExchanges = here[1] === undefined ? usualExchanges : Number(here[1]);
@@ -24,7 +32,7 @@ export const compress: Command = {
   aliases: ['compact'],
   category: 'Session',
   description: 'Summarise the older part of this conversation for the model; nothing is deleted',
-  args: '[focus | here N]',
+  args: '[focus | here N] [--preview]',
   whileRunning: 'refused',
   async run(tx, call) {
     const chore = choreFor(call.args);

@@ -1,4 +1,6 @@
+import { parseModelName } from '../agent/models/model-name.ts';
 import { defaultModel } from '../agent/models/options.ts';
+import { factsOf, providerNames } from '../agent/models/providers.ts';
 import { changeSettings, findSession } from '../store/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { AfterCommit, Command, CommandCall } from './contract.ts';
@@ -37,15 +39,38 @@ const switchHere = async (tx: Writing, call: CommandCall, name: string): Promise
   return name === 'default' ? `This conversation uses the general model again, \`${general}\`.` : `From the next answer on, this conversation uses \`${name}\`.`;
 };
 
-const switchEverywhere = (call: CommandCall, name: string): string => {
-  const { changeSetting } = call.reach;
+/** Why it cannot be changed for everybody. */
+const refusal = (call: CommandCall, name: string): string | undefined => {
   if (!call.access.mayAdminister) return '⛔ Only admins may change the model for everybody.';
-  if (changeSetting === undefined) return `This gateway cannot write its configuration. Set \`model.default: ${name}\` there.`;
-  call.after(async () => {
-    const problem = await changeSetting('model.default', name);
-    return problem === undefined ? `Every conversation without a model of its own uses \`${name}\` from now on.` : `⚠️ That was not written: ${problem}`;
+  return call.reach.changeSetting === undefined ? `This gateway cannot write its configuration. Set \`model.default: ${name}\` there.` : undefined;
+};
+
+const switchEverywhere = async (call: CommandCall, name: string): Promise<string> => {
+  const problem = await call.reach.changeSetting?.('model.default', name);
+  return problem === undefined ? `Every conversation without a model of its own uses \`${name}\` from now on.` : `⚠️ That was not written: ${problem}`;
+};
+
+/** Of `nonsuch:gpt` the part that may be meant for a provider and is none; a tag of a model looks the same, such as `qwen3:8b`. */
+const unknownProvider = (name: string): string | undefined => {
+  const [before = '', ...rest] = name.split(':');
+  return rest.length === 0 || before === 'ft' || before.includes('/') || parseModelName(name).provider !== undefined ? undefined : before;
+};
+
+/** Whether the endpoint has a model of that name. Where it does not say, those are believed whose models have tags. */
+const hasModel = async (call: CommandCall, name: string, { signal, log }: AfterCommit): Promise<boolean> => {
+  const { provider, base_url: address } = call.settings.model;
+  const names = await call.reach.listModels(signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    log.warn({ err: error }, 'models.not_listed');
   });
-  return '';
+  if (names !== undefined && names.length > 0) return names.includes(name);
+  return provider !== 'demo' && (provider === 'custom' || factsOf(provider).local === true || address !== undefined);
+};
+
+const switchIfKnown = async (call: CommandCall, wish: { readonly name: string; readonly provider: string; readonly isGlobal: boolean }, after: AfterCommit): Promise<string> => {
+  const { name, provider, isGlobal } = wish;
+  if (!(await hasModel(call, name, after))) return `There is no provider “${provider}”, and no model \`${name}\`. The providers are ${providerNames.join(', ')}.`;
+  return isGlobal ? switchEverywhere(call, name) : after.store.write((tx) => switchHere(tx, call, name));
 };
 
 export const model: Command = {
@@ -61,6 +86,11 @@ export const model: Command = {
     const [name, ...others] = words.filter((word) => word !== '--global' && word !== '--session');
     if (name === undefined) return isGlobal ? usage : show(tx, call);
     if (others.length > 0 || !modelName.test(name) || (isGlobal && name === 'default')) return usage;
-    return isGlobal ? switchEverywhere(call, name) : switchHere(tx, call, name);
+    const refused = isGlobal ? refusal(call, name) : undefined;
+    if (refused !== undefined) return refused;
+    const provider = unknownProvider(name);
+    if (provider === undefined && !isGlobal) return switchHere(tx, call, name);
+    call.after((after) => (provider === undefined ? switchEverywhere(call, name) : switchIfKnown(call, { name, provider, isGlobal }, after)));
+    return '';
   },
 };

@@ -1,7 +1,7 @@
 import { countWaiting, withdrawWaiting } from '../store/inbox.ts';
 import { findSession, setTitle } from '../store/sessions.ts';
 import { unfinishedTurn } from '../store/turns.ts';
-import { cleanTitle } from './clean-title.ts';
+import { cleanTitle } from '../sessions/titles/clean-title.ts';
 import type { Command } from './contract.ts';
 import { stopTurn } from './stop-turn.ts';
 import { succeedSession } from './succeed.ts';

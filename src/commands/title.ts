@@ -1,5 +1,5 @@
 import { findSession, setTitle } from '../store/sessions.ts';
-import { cleanTitle } from './clean-title.ts';
+import { cleanTitle } from '../sessions/titles/clean-title.ts';
 import type { Command } from './contract.ts';
 
 export const title: Command = {

@@ -4,6 +4,7 @@ import type { ResolveDeps } from '../delivery/resolve-target.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
+import type { FoundFolder } from './job-request.ts';
 import type { CronOptions } from './options.ts';
 
 /** What a job needs of the agent that it belongs to. */
@@ -11,6 +12,8 @@ export interface CronAgent {
   /** Its own folder; its scripts lie in `scripts` there. */
   readonly home: string;
   findSkill(name: string): Skill | undefined;
+  /** A folder that it is to work in. */
+  findFolder(path: string): Promise<FoundFolder>;
   /** Takes out what a model may not have. */
   redact(text: string): string;
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import deliveries from '../../test/vectors/cron-delivery.json' with { type: 'json' };
 import schedules from '../../test/vectors/schedules.json' with { type: 'json' };
 import { testTargets } from '../delivery/targets.test-support.ts';
 import { settingsOf } from '../store/cron-jobs.ts';
-import { addJob, origin, runsOf, sampleDeps, sampleOptions, sampleRules } from './cron.test-support.ts';
+import { addJob, agentHome, origin, runsOf, sampleDeps, sampleOptions, sampleRules } from './cron.test-support.ts';
 import { deliverText, JobRefused } from './job-request.ts';
 import type { JobRequest } from './job-request.ts';
 import { changeJobAsAsked, createJob, jobCalled, pauseJob, removeJob, resumeJob, runJobNow } from './manage-jobs.ts';
@@ -99,6 +100,7 @@ eachStore((_engine, open) => {
       [{ times: 1.5 }, /whole number/],
       [{ script: '../x.py' }, /below the agent’s scripts folder/],
       [{ noAgent: true }, /needs a script/],
+      [{ workdir: '/no/such/folder' }, /does not exist/],
       [{ toolsets: ['magic'] }, /no toolset "magic"/],
       [{ skills: ['magic'] }, /no skill "magic"/],
       [{ contextFrom: ['nothing'] }, /no job "nothing"/],
@@ -126,6 +128,18 @@ eachStore((_engine, open) => {
     const once = await change({ schedule: 'in 2h' });
     assert.deepEqual([once.times, once.schedule.kind], [1, 'once']);
     assert.equal((await change({ schedule: 'every 2h' })).times, null);
+  });
+
+  test('a folder is kept until it is taken away, and looked at when it is named', async () => {
+    const { store } = await open();
+    await using at = await agentHome();
+    const { id, workdir } = await addJob(store, { workdir: at.home });
+    assert.equal(workdir, at.home);
+    const change = (request: JobRequest) => store.write((tx) => changeJobAsAsked(tx, sampleRules(), { id, request }));
+    await rm(at.home, { recursive: true });
+    assert.equal((await change({ name: 'Other' })).workdir, at.home);
+    await assert.rejects(change({ workdir: at.home }), /does not exist/);
+    assert.equal((await change({ workdir: '' })).workdir, undefined);
   });
 
   test('a paused job is due again from when it is resumed', async () => {

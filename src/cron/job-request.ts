@@ -24,6 +24,8 @@ export interface JobRequest {
   readonly contextFrom?: readonly string[] | undefined;
   readonly model?: string | undefined;
   readonly toolsets?: readonly string[] | undefined;
+  /** Absolute, or below `~`. */
+  readonly workdir?: string | undefined;
   readonly deliver?: string | readonly string[] | undefined;
   readonly failureDeliver?: string | readonly string[] | undefined;
   readonly mirror?: boolean | undefined;
@@ -34,6 +36,9 @@ export interface JobRequest {
   readonly overlap?: string | undefined;
 }
 
+/** A folder that an agent may work in: as it is kept, and where it really is. Or why it cannot be that, in a sentence that names the fix. */
+export type FoundFolder = { readonly type: 'found'; readonly path: string; readonly real: string } | { readonly type: 'problem'; readonly problem: string };
+
 /** What is known about the gateway that a job is for. */
 export interface JobRules {
   readonly targets: ResolveDeps;
@@ -41,6 +46,8 @@ export interface JobRules {
   isAgent(id: string): boolean;
   /** Left out where nobody knows. */
   readonly hasSkill?: (agent: string, name: string) => boolean;
+  /** Whether the jobs of an agent may work in this folder. */
+  findFolder(agent: string, written: string): Promise<FoundFolder>;
 }
 
 const longestName = 50;
@@ -127,6 +134,14 @@ const either = (written: string | undefined, before: string | undefined): string
   return text === '' ? undefined : text;
 };
 
+/** Checked when it is said and when the job runs, not when something else is changed. */
+const workdirOf = async (rules: JobRules, { agent, request, before }: Requested): Promise<string | undefined> => {
+  const written = either(request.workdir, before?.workdir);
+  if (request.workdir === undefined || written === undefined) return written;
+  const found = await rules.findFolder(agent, written);
+  return found.type === 'found' ? found.path : refuse(found.problem);
+};
+
 /** The settings of a job as somebody wants them. Throws `JobRefused` with the reason. */
 export const settingsFor = async (db: Reading, rules: JobRules, wanted: Requested): Promise<JobSettings> => {
   const { agent, request, before, nowMs } = wanted;
@@ -142,6 +157,7 @@ export const settingsFor = async (db: Reading, rules: JobRules, wanted: Requeste
   const model = either(request.model, before?.model);
   const toolsets = checkList('toolset', request.toolsets ?? before?.toolsets ?? [], isToolset);
   const contextFrom = request.contextFrom ?? before?.contextFrom ?? [];
+  const workdir = await workdirOf(rules, wanted);
   return {
     name: oneLine(request.name ?? before?.name ?? '') || oneLine(prompt) || oneLine(script ?? 'job'),
     prompt,
@@ -157,6 +173,7 @@ export const settingsFor = async (db: Reading, rules: JobRules, wanted: Requeste
     ...(contextFrom.length > 0 && { contextFrom }),
     ...(model !== undefined && { model }),
     ...(toolsets.length > 0 && { toolsets }),
+    ...(workdir !== undefined && { workdir }),
     ...((request.mirror ?? before?.mirror ?? false) && { mirror: true as const }),
   };
 };

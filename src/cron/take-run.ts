@@ -68,13 +68,15 @@ const promptOf = async (db: Reading, held: HeldRun, ask: { readonly agent: CronA
 };
 
 /** Opens the conversation of a run and asks its agent. False when the run has been ended meanwhile. */
-export const askAgent = async (tx: Writing, held: HeldRun, ask: { readonly agent: CronAgent; readonly script: ScriptResult | undefined; readonly nowMs: number }): Promise<boolean> => {
+export const askAgent = async (tx: Writing, held: HeldRun, ask: { readonly agent: CronAgent; readonly script: ScriptResult | undefined; readonly workdir: string | undefined; readonly nowMs: number }): Promise<boolean> => {
   const { job } = held;
   const run = await findRun(tx, held.run.id);
   if (run === undefined || !isOpen(run)) return false;
   const sessionId = cronSessionId(job, run);
   await createSession(tx, { id: sessionId, agent: job.agent, account: cronTarget(job).account, chatType: 'dm', title: cronTitle(job, run) });
-  if (job.model !== undefined || job.toolsets !== undefined) await changeSettings(tx, sessionId, { ...(job.model !== undefined && { model: job.model }), ...(job.toolsets !== undefined && { toolsets: job.toolsets }) });
+  const { model, toolsets } = job;
+  const { workdir } = ask;
+  if ([model, toolsets, workdir].some((set) => set !== undefined)) await changeSettings(tx, sessionId, { ...(model !== undefined && { model }), ...(toolsets !== undefined && { toolsets }), ...(workdir !== undefined && { workdir }) });
   await setRunSession(tx, run.id, sessionId);
   const text = await promptOf(tx, held, ask);
   await enqueueNotice(tx, { sessionId, key: `cron:${run.id}`, text, at: { target: cronTarget(job), sessionKey: cronSessionKey(job) }, nowMs: ask.nowMs });

@@ -15,6 +15,7 @@ import { enqueueLane, laneFacts, turnLane } from '../store/lanes.ts';
 import type { Session } from '../store/sessions.ts';
 import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey, reopenSession } from '../store/sessions.ts';
 import { claimedPlace, releasePlace } from '../store/place-claims.ts';
+import { newestProcessMs } from '../store/processes.ts';
 import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/turns.ts';
 import { takeAnswer, takePress } from './answer.ts';
@@ -94,10 +95,11 @@ interface Age {
 /** A conversation at work does not start anew underneath itself. */
 const dueReset = async (deps: InboxDeps, tx: Writing, age: Age): Promise<ResetReason | undefined> => {
   const rule = resetPolicyFor(deps.settings(), { account: age.event.account, type: age.event.chat.type });
-  const reason = resetReason(rule, { lastActiveMs: age.lastActiveMs, nowMs: age.nowMs });
-  if (reason === undefined) return undefined;
+  const { lastActiveMs, nowMs } = age;
+  if (resetReason(rule, { lastActiveMs, nowMs }) === undefined) return undefined;
+  const processStartedMs = await newestProcessMs(tx, age.sessionId);
+  const reason = resetReason(rule, { lastActiveMs, nowMs, ...(processStartedMs !== undefined && { processStartedMs }) });
   const lane = turnLane(age.sessionId);
-  if (deps.isBusy?.(age.sessionId) === true) return undefined;
   return (await laneFacts(tx, lane)).running || (await countWaiting(tx, lane)) > 0 ? undefined : reason;
 };
 

@@ -4,10 +4,13 @@ import type { Platform } from '../platforms/contract.ts';
 import type { OwnQuestions } from '../sessions/ask-person.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import { planSpokenAnswer, voiceModeOf, wantsSpeech } from '../sessions/media/wants-speech.ts';
+import { wantsTitle } from '../sessions/titles/wants-title.ts';
 import type { Answering } from '../sessions/turn-parts.ts';
 import { cronAccount, runOfSession } from '../store/cron-runs.ts';
 import type { Store } from '../store/store.ts';
+import { planTitle } from '../store/title-work.ts';
 import type { Agents } from './agents/agents.ts';
+import { titlerOfAgent } from './agents/titler-of-agent.ts';
 import type { CallWishes } from './api/api-gate.ts';
 import { apiAccount, apiPlatform } from './api/place.ts';
 import { withInstructions } from './api/with-instructions.ts';
@@ -33,6 +36,7 @@ const placeOf = ({ session, turn, last }: BegunTurn, platform: Platform | undefi
   ...(last?.event.chat.name !== undefined && { chatName: last.event.chat.name }),
   ...(last !== undefined && { sessionKey: last.sessionKey }),
   ...(last !== undefined && last.event.kind !== 'notice' && { sender: last.event.sender }),
+  ...(session.settings.workdir !== undefined && { workdir: session.settings.workdir }),
 });
 
 const wishesOf = ({ clientTools, toolChoice, reasoningEffort }: CallWishes): NonNullable<Answering['wishes']> => ({
@@ -64,6 +68,7 @@ export const newAnswering =
     const isAlone = account === cronAccount || platform?.surface === 'machine';
     const remembering = memorySessionOf(session, place);
     const model = session.settings.model ?? models.main.model;
+    const isNamed = !isAlone && account !== apiAccount && wantsTitle(begun) && titlerOfAgent(runtime) !== undefined;
     const isSpoken = models.endpointFor('speech') !== undefined && wantsSpeech(voiceModeOf(session.settings, settings.voice), begun.last?.event);
     return {
       agent,
@@ -76,11 +81,12 @@ export const newAnswering =
       attended: platform?.asyncDelivery ?? ownQuestions !== undefined,
       ...(ownQuestions !== undefined && { ownQuestions }),
       ...(call !== undefined && { wishes: wishesOf(call) }),
-      folder: () => runtime.folderOf(session.id),
+      folder: () => runtime.folderOf(session),
       // Neither a job nor a program is somebody whom one could get to know, and what programs send was written by others.
       recall: async (said) => (isAlone ? undefined : memory.recall(said, remembering)),
       async keepSaid(tx, said) {
         if (!isAlone) await memory.queueTurn(tx, { key: `turn:${turn.id}`, ...said }, remembering);
+        if (isNamed) await planTitle(tx, { sessionId: session.id, agent: session.agent });
         if (isSpoken) await planSpokenAnswer(tx, { turnId: turn.id, sessionId: session.id, agent: session.agent, target: turn.target, text: said.assistant });
       },
       onKept: () => memory.wake(),

@@ -10,6 +10,7 @@ import { newChains } from '../lib/chains.ts';
 import { routedAgent } from '../routing/select-agent.ts';
 import { Conversations } from '../sessions/lanes.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
+import { SessionTitles } from '../sessions/titles/session-titles.ts';
 import { Accounts } from './accounts.ts';
 import { beginPolicy, sharingOf } from './begin-policy.ts';
 import { newCourtesies } from './courtesies.ts';
@@ -19,6 +20,7 @@ import { keepAlways } from './keep-always.ts';
 import { Agents } from './agents/agents.ts';
 import { newSharedParts } from './agents/shared-parts.ts';
 import { SingleTurns } from './agents/single-turns.ts';
+import { titlerOfAgent } from './agents/titler-of-agent.ts';
 import { newAnswering } from './answering.ts';
 import { ApiGate } from './api/api-gate.ts';
 import { CallHub } from './api/call-hub.ts';
@@ -26,6 +28,7 @@ import { RunLog } from './api/run-log.ts';
 import { wishesOfCall } from './api/wishes-of-call.ts';
 import type { InboxDeps, Outcome } from './arrival.ts';
 import { ControlLane } from './control.ts';
+import { jobFolders } from './agents/job-folders.ts';
 import { cronRules, newCronRunner } from './cron.ts';
 import { Handoffs } from './handoff/handoffs.ts';
 import { openHooks } from './hooks/open-hooks.ts';
@@ -79,7 +82,9 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
   const { otlp_endpoint: endpoint, otlp_headers: headers, service_name: service } = settings().telemetry;
   const exporter = endpoint === undefined ? undefined : new SpanExporter({ endpoint, headers, service, version: options.version }, log);
   const traces = exporter === undefined ? undefined : newTraces({ exporter, store, clock, log });
-  const courtesies = newCourtesies({ log, accounts, settings, signal });
+  const courtesies = newCourtesies({ store, log, accounts, settings, signal });
+  const naming = store.listen('titled', (sessionId) => void courtesies.nameChats(sessionId));
+  signal.addEventListener('abort', () => naming[Symbol.dispose](), { once: true });
   const counts = gatewayMetrics(options.metrics, { store, clock, accounts: () => accounts.status() });
   const childEnvironment = childEnvironmentOf(options.outside ?? {}, settings);
   const hooks = openHooks({ ...options, childEnvironment, settings, account: (name) => accounts.find(name), accounts: () => accounts.names() });
@@ -92,7 +97,7 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
     account: (name: string) => accounts.find(name),
     aliases: () => settings().channels.aliases,
   };
-  const jobs = { targets, agents: { get: (id: string) => agents.get(id), peek: (id: string) => agents.peek(id) }, settings };
+  const jobs = { targets, agents: { get: (id: string) => agents.get(id), peek: (id: string) => agents.peek(id) }, settings, findFolder: jobFolders({ home: options.home, userHome: parts.userHome, settings }) };
   const rules = cronRules(jobs);
   const agents = new Agents({
     ...shared,
@@ -119,7 +124,7 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
   const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings, adapter: (account) => accounts.adapter(account), agents, mcp: parts.mcp, hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
   const audit = actRecorder(options.outside?.audit ?? (() => undefined), log);
   const control = new ControlLane({ ...shared, audit, version: options.version, owner, reach, platform: (account) => accounts.platform(account), asks: () => settings().approvals.destructive_slash_confirm });
-  const inbox: InboxDeps = { ...shared, audit, targets, order: newChains(), findSkill: async (agent, name) => (await agents.get(agent)).skills.find(name), skills: (agent) => agents.peek(agent)?.skills.shelf.skills, isBusy: (sessionId) => parts.processes.hasLive(sessionId), onControl: (id) => control.submit(id), onAccepted: (event, outcome) => onAccepted(event, outcome) };
+  const inbox: InboxDeps = { ...shared, audit, targets, order: newChains(), findSkill: async (agent, name) => (await agents.get(agent)).skills.find(name), skills: (agent) => agents.peek(agent)?.skills.shelf.skills, onControl: (id) => control.submit(id), onAccepted: (event, outcome) => onAccepted(event, outcome) };
   const handoffs = new Handoffs({
     ...shared,
     owner,
@@ -146,6 +151,7 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
   const visible = visibleProgress({ ...shared, gate, connections: accounts, common: (account) => accounts.find(account)?.common });
   const media = newMediaParts({ ...shared, owner, mediaFolder, connections: accounts, agents, accounts: () => accounts.names() });
   const spoken = media.spoken;
+  const titles = new SessionTitles({ store, clock, log, owner, titler: async (agent) => titlerOfAgent(await agents.get(agent)) });
   const conversations = new Conversations({
     store,
     clock,
@@ -190,7 +196,7 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
     traces?.onFinished(turn);
     log.info(finishedLine(turn), 'message.done');
   };
-  return { owner, accounts, control, dispatcher, conversations, handoffs, cron, agents, spoken, hooks, api, calls, runLog, exporter, traces, recovered };
+  return { owner, accounts, control, dispatcher, conversations, handoffs, cron, agents, spoken, titles, hooks, api, calls, runLog, exporter, traces, recovered };
 };
 
 export type ComposedGateway = ReturnType<typeof composeGateway>;

@@ -4,6 +4,7 @@ import { resetPolicyFor, resetReason } from '../sessions/reset-policy.ts';
 import type { ResetReason, ResetSection } from '../sessions/reset-policy.ts';
 import { openPlaces } from '../store/open-places.ts';
 import type { OpenPlace } from '../store/open-places.ts';
+import { newestProcessMs } from '../store/processes.ts';
 import { workOf } from '../store/session-retention.ts';
 import { bindingsOf, endSession, findSession, lockSessionKey } from '../store/sessions.ts';
 import { databaseNow } from '../store/store.ts';
@@ -29,8 +30,11 @@ const neverResets = ({ session_reset, reset_by_type, reset_by_platform }: ResetS
   [session_reset, ...Object.values(reset_by_type), ...Object.values(reset_by_platform)].every(({ mode }) => mode === 'none');
 
 /** Programs name the conversation that they continue, however long ago that was. */
-const reasonAt = (settings: ResetSection, { target, activeAtMs, nowMs }: Pick<OpenPlace, 'target' | 'activeAtMs' | 'nowMs'>): ResetReason | undefined =>
-  target.account === apiAccount ? undefined : resetReason(resetPolicyFor(settings, { account: target.account, type: target.chatType }), { lastActiveMs: activeAtMs, nowMs });
+const reasonAt = (settings: ResetSection, { target, activeAtMs, nowMs }: Pick<OpenPlace, 'target' | 'activeAtMs' | 'nowMs'>, processStartedMs?: number): ResetReason | undefined =>
+  target.account === apiAccount ? undefined : resetReason(resetPolicyFor(settings, { account: target.account, type: target.chatType }), { lastActiveMs: activeAtMs, nowMs, ...(processStartedMs !== undefined && { processStartedMs }) });
+
+/** A program in its background holds it back for a while only, as the rule says. */
+const isAtWork = async (tx: Writing, sessionId: string): Promise<boolean> => !['process', undefined].includes(await workOf(tx, sessionId));
 
 /** Ends it unless somebody was faster, something is under way, or one of its places still keeps it. The places stay bound: the next message there finds why it ended, and begins the next one. */
 const endExpired = async (deps: ExpireDeps, tx: Writing, sessionId: string): Promise<ResetReason | undefined> => {
@@ -38,9 +42,10 @@ const endExpired = async (deps: ExpireDeps, tx: Writing, sessionId: string): Pro
   // A message that arrives now has either been stored before this, and waits, or comes after it.
   for (const key of keys.toSorted()) await lockSessionKey(tx, key);
   const session = await findSession(tx, sessionId);
-  if (session === undefined || session.endedAtMs !== null || (await workOf(tx, sessionId)) !== undefined) return undefined;
+  if (session === undefined || session.endedAtMs !== null || (await isAtWork(tx, sessionId))) return undefined;
+  const processStartedMs = await newestProcessMs(tx, sessionId);
   const nowMs = await databaseNow(tx);
-  const reasons = (await bindingsOf(tx, sessionId)).map(({ target }) => reasonAt(deps.settings(), { target, activeAtMs: session.activeAtMs, nowMs }));
+  const reasons = (await bindingsOf(tx, sessionId)).map(({ target }) => reasonAt(deps.settings(), { target, activeAtMs: session.activeAtMs, nowMs }, processStartedMs));
   const [reason] = reasons;
   if (reason === undefined || reasons.includes(undefined)) return undefined;
   return (await endSession(tx, sessionId, reason)) ? reason : undefined;

@@ -147,6 +147,7 @@ export class Gateway {
     this.#parts.calls.close();
     this.#parts.runLog.close();
     await this.#parts.spoken.stop();
+    await this.#parts.titles.stop();
     await this.#parts.dispatcher.stop(courtesyTimeoutMs);
     await this.#parts.agents.stop();
     await this.#parts.hooks.stop();
@@ -190,6 +191,7 @@ export class Gateway {
     this.#parts.recovered.resolve();
     this.#parts.dispatcher.start();
     this.#parts.spoken.start();
+    this.#parts.titles.start();
     this.#parts.conversations.start();
     this.#parts.handoffs.start();
     this.#parts.cron.start();

@@ -106,9 +106,20 @@ const due = (clock: Clock, everyMs: number, firstMs: number): (() => boolean) =>
   };
 };
 
+/** One duty, which does not keep the others from theirs. False when it has failed; the end of the gateway is no failure. */
+const attempted = async ({ log, signal }: MaintainOptions, duty: string, work: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) log.error({ err: error, duty }, 'maintenance.failed');
+    return false;
+  }
+};
+
 /** What keeps a long-running gateway healthy: a sign of life, forgotten commands, the search index, retention, and the store itself. Off the path of messages. */
 export const maintain = async (options: MaintainOptions): Promise<void> => {
-  const { store, clock, log, owner, control, signal } = options;
+  const { store, clock, owner, control, signal } = options;
   const firstMs = firstPruneMs + (options.random ?? Math.random)() * firstSpreadMs;
   const pruneIsDue = due(clock, pruneEveryMs, firstMs);
   const expiryIsDue = due(clock, expireEveryMs, beatMs);
@@ -117,18 +128,15 @@ export const maintain = async (options: MaintainOptions): Promise<void> => {
   while (await slept(clock, beatMs, signal)) {
     const backMs = wokeMs + beatMs - clock.now();
     wokeMs = clock.now();
-    try {
-      if (backMs > setBackMs) await followClockBack(options, backMs);
-      await store.write((tx) => touchNode(tx, owner));
-      await control.recover();
-      await closeOverdueQuestions(store);
-      if (expiryIsDue()) await options.expireSessions();
-      await indexNewMessages(store);
-      await scrubOwed(options);
-      if (pruneIsDue()) await pruneEverything(options);
-      if (tidyIsDue()) await tidy(options);
-    } catch (error) {
-      log.error({ err: error }, 'maintenance.failed');
-    }
+    if (backMs > setBackMs) await attempted(options, 'clock', () => followClockBack(options, backMs));
+    // A store that does not take this takes nothing else either.
+    if (!(await attempted(options, 'sign of life', () => store.write((tx) => touchNode(tx, owner))))) continue;
+    await attempted(options, 'commands', () => control.recover());
+    await attempted(options, 'questions', () => closeOverdueQuestions(store));
+    if (expiryIsDue()) await attempted(options, 'sessions', () => options.expireSessions());
+    await attempted(options, 'search', () => indexNewMessages(store));
+    await attempted(options, 'scrub', () => scrubOwed(options));
+    if (pruneIsDue()) await attempted(options, 'retention', () => pruneEverything(options));
+    if (tidyIsDue()) await attempted(options, 'store', () => tidy(options));
   }
 };

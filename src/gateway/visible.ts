@@ -53,12 +53,13 @@ export const displayFor = (deps: Pick<VisibleDeps, 'connections' | 'settings' | 
   if (platform === undefined) return undefined;
   const display = displayOf(deps.settings().display, platform);
   const streaming = deps.common(account)?.streaming;
-  const { toolProgress, footer, showReasoning } = begun.session.settings;
+  const { toolProgress, footer, showReasoning, fullReasoning } = begun.session.settings;
   return {
     ...display,
     ...(streaming !== undefined && { streaming }),
     ...(toolProgress !== undefined && { tool_progress: toolProgress }),
     ...(showReasoning !== undefined && { show_reasoning: showReasoning }),
+    ...(fullReasoning !== undefined && { reasoning_full: fullReasoning }),
     ...(footer !== undefined && { runtime_footer: { ...display.runtime_footer, enabled: footer } }),
     // Where a hook decides what is said, nothing is shown before it has.
     ...(deps.hooks.decides('message:outbound', begun.session.agent) && { streaming: false, show_reasoning: false }),

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { slept } from '../lib/clock.ts';
+import { killGroup } from '../lib/kill-group.ts';
 import { boundedLines } from './bounded-lines.ts';
 import { errorCode } from './error-code.ts';
 import { HookError } from './hook-error.ts';
@@ -26,13 +27,8 @@ const mostPrintedBytes = 1024 * 1024;
 const lingerMs = 200;
 
 /** Ends it and all that it has started. */
-const killGroup = ({ pid }: Child): void => {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch (error) {
-    if (errorCode(error) !== 'ESRCH') throw error;
-  }
+const endAll = ({ pid }: Child): void => {
+  if (pid !== undefined) killGroup(pid);
 };
 
 interface Output {
@@ -47,7 +43,7 @@ const listen = (child: Child, lines: ReturnType<typeof boundedLines>): Output =>
   let answered = 0;
   let printed = 0;
   const check = (): void => {
-    if (answered > mostAnswerBytes || printed > mostPrintedBytes) killGroup(child);
+    if (answered > mostAnswerBytes || printed > mostPrintedBytes) endAll(child);
   };
   child.stdout.on('data', (piece: Buffer) => {
     answered += piece.length;
@@ -91,14 +87,14 @@ export const runProgram = async (program: Program, { clock, timeoutMs, signal }:
   const over = new AbortController();
   const ended = slept(clock, timeoutMs, AbortSignal.any([signal, over.signal])).then((late) => {
     if (over.signal.aborted) return undefined;
-    killGroup(child);
+    endAll(child);
     return late ? ('timeout' as const) : ('aborted' as const);
   });
   const exit = await exitOf(child);
   over.abort();
   const early = await ended;
   if ('error' in exit) throw new HookError('not_started', errorCode(exit.error) === 'ENOENT' ? `${name} is not installed, or its first line names a program that is not` : `it cannot be run (${errorCode(exit.error)})`, { cause: exit.error });
-  killGroup(child);
+  endAll(child);
   await slept(clock, lingerMs, closed.signal);
   for (const stream of [child.stdout, child.stderr]) stream.destroy();
   lines.end();

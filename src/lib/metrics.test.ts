@@ -52,6 +52,19 @@ test('a histogram counts cumulatively and ends with everything', async () => {
   ]);
 });
 
+test('what is set anew for every text does not show what is gone', async () => {
+  const metrics = newMetrics(strict);
+  const connected = metrics.gauge({ name: 'connected', help: 'Connected.', labels: ['account'] });
+  let accounts = ['telegram', 'slack'];
+  metrics.collect(() => {
+    connected.clear();
+    for (const account of accounts) connected.at(account).set(1);
+  });
+  assert.match(await metrics.text(), /slack/);
+  accounts = ['telegram'];
+  assert.deepEqual((await metrics.text()).trimEnd().split('\n').slice(2), ['connected{account="telegram"} 1']);
+});
+
 test('label values beyond the limit are counted together', async () => {
   const metrics = newMetrics({ ...strict, maxSeries: 2 });
   const seen = metrics.counter({ name: 'seen_total', help: 'Seen.', labels: ['who'] });

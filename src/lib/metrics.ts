@@ -17,6 +17,8 @@ export interface Histogram {
 /** One metric; `at` names the label values in the order of the labels and may be kept by whoever counts often. */
 export interface Family<Series, L extends readonly string[] = readonly string[]> {
   at(...values: Values<L>): Series;
+  /** Forgets every combination of label values, for what is set anew before every text: whatever is gone must not be shown as it was last. */
+  clear(): void;
 }
 
 export interface MetricOptions<L extends readonly string[]> {
@@ -129,6 +131,10 @@ const newFamily = <Series extends Written, L extends readonly string[]>(
       if (known !== undefined) return known;
       if (series.size < options.maxSeries) return create(key);
       return series.get(others) ?? create(others);
+    },
+    clear() {
+      series.clear();
+      if (labels.length === 0) create('');
     },
     text() {
       const lines = [...series].flatMap(([key, one]) => one.lines(options.name, written(key)));

@@ -78,6 +78,11 @@ export interface Threads {
   open(chat: Target, name: string, signal: AbortSignal): Promise<Target | undefined>;
 }
 
+export interface ChatNames {
+  /** The conversation of a chat is called so from now on, where people see what chats are called. Nothing depends on it. */
+  set(chat: Target, name: string, signal: AbortSignal): Promise<void>;
+}
+
 /** A chat that the platform can name although nobody has spoken there. */
 export interface ListedChannel {
   readonly id: string;
@@ -131,6 +136,7 @@ export interface Adapter {
   readonly choices?: Choices;
   readonly media?: Media;
   readonly threads?: Threads;
+  readonly names?: ChatNames;
   readonly directory?: Directory;
   readonly webhook?: Webhook;
   readonly menu?: CommandMenu;
@@ -258,6 +264,8 @@ export interface Platform<Options = unknown> {
   readonly asyncDelivery: boolean;
   /** The platform proves who speaks by its own credential (the page's login); allowlists do not apply. */
   readonly authenticatesSenders: boolean;
+  /** Nobody is addressed by their id there, so a model can do without: the owner may have it hidden (`privacy.redact_pii`). */
+  readonly hidesIds?: boolean;
   /** False where a stranger gets no answer unless the account's `unauthorized_dm_behavior` says otherwise. */
   readonly answersStrangers?: boolean;
   /** `chat` when left out. */

@@ -35,7 +35,8 @@ const take = async (entry: TarEntry, path: string | undefined): Promise<string> 
   try {
     for await (const piece of entry.content) {
       hash.update(piece);
-      await file.write(piece);
+      // A bare write may take a part of it, as on a disk that is just full.
+      await file.appendFile(piece);
     }
     await file.sync();
     const seconds = entry.mtimeMs / 1000;

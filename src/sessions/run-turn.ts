@@ -146,7 +146,7 @@ const shownEnd = (parts: TurnParts, begun: BegunTurn, done: { end: TurnEnd; prog
   const { end, progress, conversed, ms } = done;
   const display = parts.display(begun);
   if (display === undefined || end.reason !== 'completed' || isSilent(end)) return end;
-  const thought = display.show_reasoning ? shownReasoning(progress.final?.reasoning) : '';
+  const thought = display.show_reasoning ? shownReasoning(progress.final?.reasoning, { full: display.reasoning_full }) : '';
   const { usage, promptTokens, model } = progress;
   const window = conversed?.context.facts.window;
   const facts = {

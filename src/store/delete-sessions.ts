@@ -13,6 +13,6 @@ export const deleteSessions = async (tx: Writing, ids: readonly string[]): Promi
 export const deleteApiSession = async (tx: Writing, id: string): Promise<void> => {
   const calls = tx.q.selectFrom('api_calls').select('id').where('session_id', '=', id);
   await tx.q.deleteFrom('api_run_events').where('run_id', 'in', calls).execute();
-  for (const table of ['api_calls', 'bindings', 'inbox', 'session_ends', 'memory_work'] as const) await tx.q.deleteFrom(table).where('session_id', '=', id).execute();
+  for (const table of ['api_calls', 'bindings', 'inbox', 'session_ends', 'memory_work', 'title_work'] as const) await tx.q.deleteFrom(table).where('session_id', '=', id).execute();
   await deleteSessions(tx, [id]);
 };

@@ -5,7 +5,7 @@ import { unindexMessages } from './search.ts';
 import type { Writing } from './store.ts';
 
 /** Tables whose rows belong to a conversation and go with it, beside those that `deleteSessions` knows. One that neither names is a mistake, which a test finds. */
-const tablesOfSession = ['bindings', 'questions', 'memory_work', 'memory_proposals', 'session_ends', 'processes', 'speech_work', 'handoffs', 'place_claims', 'delegations', 'turns', 'inbox'] as const satisfies readonly (keyof Tables)[];
+const tablesOfSession = ['bindings', 'questions', 'memory_work', 'memory_proposals', 'session_ends', 'processes', 'speech_work', 'title_work', 'handoffs', 'place_claims', 'delegations', 'turns', 'inbox'] as const satisfies readonly (keyof Tables)[];
 
 const pageSize = 200;
 

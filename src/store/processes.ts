@@ -70,6 +70,17 @@ export const changeProcess = async (tx: Writing, id: string, change: { readonly 
 
 export const processesOf = async (db: Reading, owner: string): Promise<StoredProcess[]> => (await db.q.selectFrom('processes').selectAll().where('owner', '=', owner).orderBy('started_at').orderBy('id').execute()).map(toProcess);
 
+/** When the youngest program began that still runs in the background of a conversation; undefined when there is none. */
+export const newestProcessMs = async (db: Reading, sessionId: string): Promise<number | undefined> => {
+  const row = await db.q
+    .selectFrom('processes')
+    .select((eb) => eb.fn.max('started_at').as('newest'))
+    .where('session_id', '=', sessionId)
+    .where('state', 'in', ['starting', 'running'])
+    .executeTakeFirst();
+  return row?.newest == null ? undefined : Number(row.newest);
+};
+
 export const forgetProcess = async (tx: Writing, id: string): Promise<void> => {
   await tx.q.deleteFrom('processes').where('id', '=', id).execute();
 };

@@ -21,6 +21,8 @@ export interface RetentionLimits {
   readonly mediaNoteDays: number;
   /** Why an answer was not spoken. */
   readonly speechDays: number;
+  /** Conversations that were to get a title and have not. */
+  readonly titleDays: number;
   /** Answers of the API that can be looked up. */
   readonly apiCallDays: number;
   /** How long a process that gave no sign of life is listed. */
@@ -38,6 +40,7 @@ export const defaultRetention: RetentionLimits = {
   memoryDays: 30,
   mediaNoteDays: 180,
   speechDays: 1,
+  titleDays: 1,
   apiCallDays: 30,
   nodeDays: 1,
 };
@@ -118,6 +121,11 @@ const pruneMediaNotes: Step = async (tx, limits) => {
 const pruneSpeechWork: Step = async (tx, limits) => {
   const old = tx.q.selectFrom('speech_work').select('turn_id').where('created_at', '<', daysAgo(tx, limits.speechDays)).limit(batchSize);
   return batchOf(await tx.q.deleteFrom('speech_work').where('turn_id', 'in', old).executeTakeFirst());
+};
+
+const pruneTitleWork: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('title_work').select('session_id').where('created_at', '<', daysAgo(tx, limits.titleDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('title_work').where('session_id', 'in', old).executeTakeFirst());
 };
 
 const pruneSpend: Step = async (tx, limits) => batchOf(await tx.q.deleteFrom('agent_spend').where('updated_at', '<', daysAgo(tx, limits.turnDays)).executeTakeFirst());
@@ -270,6 +278,7 @@ const steps: Readonly<Record<string, Step>> = {
   acp_sessions: pruneAcpSessions,
   media_notes: pruneMediaNotes,
   speech_work: pruneSpeechWork,
+  title_work: pruneTitleWork,
   agent_spend: pruneSpend,
   api_run_events: pruneRunEvents,
   api_calls: pruneApiCalls,

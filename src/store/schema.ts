@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { CompressionRow, DelegationRow, MemoryProposalRow, MemoryWorkRow, ProcessRow, QuestionRow, SpeechWorkRow } from './schema/agent-rows.ts';
+import type { CompressionRow, DelegationRow, MemoryProposalRow, MemoryWorkRow, ProcessRow, QuestionRow, SpeechWorkRow, TitleWorkRow } from './schema/agent-rows.ts';
 import type { ApiCallRow, ApiKeyRow, RunEventRow } from './schema/api-rows.ts';
 import type { AccountRow, InboxRow, LaneRow, MessageRow, OutboxRow, SessionRow, TurnRow } from './schema/conversation-rows.ts';
 import type { ChannelRow, CronJobRow, CronRunRow, HandoffRow } from './schema/reach-rows.ts';
@@ -54,6 +54,7 @@ export interface Tables {
   /** What a file that people sent says or shows, in words. */
   media_notes: { key: string; text: string; model: string; created_at: number; used_at: number };
   speech_work: SpeechWorkRow;
+  title_work: TitleWorkRow;
   /** What an agent has spent on models in a day of this machine's zone, and how many calls nobody knows the price of. */
   agent_spend: { agent: string; day: string; usd: number; unpriced: number; updated_at: number };
   denials: { account: string; user_id: string; chat_id: string; kind: string; reason: string; count: number; first_at: number; last_at: number };

@@ -58,6 +58,8 @@ export interface SessionSettings {
   readonly model?: string;
   /** Only these toolsets, of those that there are. */
   readonly toolsets?: readonly string[];
+  /** Where the agent works in it, absolute, instead of its workspace. */
+  readonly workdir?: string;
   /** The name of a way of speaking. */
   readonly personality?: string;
   /** Whether the line with facts stands under answers. */
@@ -65,6 +67,8 @@ export interface SessionSettings {
   readonly toolProgress?: 'off' | 'new' | 'all' | 'verbose';
   /** Whether what the model thought stands above its answers. */
   readonly showReasoning?: boolean;
+  /** Whether all of it stands there, and not only the beginning. */
+  readonly fullReasoning?: boolean;
   /** Which answers are spoken as well: none, those to spoken messages, or all. */
   readonly voice?: 'off' | 'voice_only' | 'all';
   readonly reasoningEffort?: ReasoningEffort;
@@ -211,7 +215,20 @@ export const setTitle = async (tx: Writing, id: string, title: string): Promise<
   const taken = await tx.q.selectFrom('sessions').select('id').where('title', '=', title).where('id', '!=', id).executeTakeFirst();
   if (taken !== undefined) return false;
   await tx.q.updateTable('sessions').set({ title }).where('id', '=', id).execute();
+  tx.notify('titled', id);
   return true;
+};
+
+const mostNumbers = 1000;
+
+/** Gives a conversation that has no title this one, with a number behind it when another has it. False when it has one, or is not there (any more). */
+export const setFirstTitle = async (tx: Writing, id: string, title: string): Promise<boolean> => {
+  const session = tx.q.selectFrom('sessions').select('title').where('id', '=', id);
+  // Whoever titles it at the same moment comes before this or after it.
+  const found = await (tx.engine === 'postgres' ? session.forUpdate() : session).executeTakeFirst();
+  if (found === undefined || found.title !== null) return false;
+  for (let n = 1; n <= mostNumbers; n += 1) if (await setTitle(tx, id, n === 1 ? title : `${title} #${n}`)) return true;
+  return false;
 };
 
 export const changeSettings = async (tx: Writing, id: string, settings: SessionSettings): Promise<void> => {

@@ -4,8 +4,8 @@ import type { Tables } from './schema.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
-/** What woke somebody: a lane has work, a running turn is to stop or has been overtaken by a newer message, a platform wants to be left alone, an account's journal has grown, a question was settled, an admin wants something of an account, a conversation is to move, an answer is to be spoken, a job has changed or one of its runs has ended, something has happened in a run of the API. */
-export type Channel = 'lane' | 'stop' | 'interrupt' | 'gate' | 'journal' | 'question' | 'account' | 'handoff' | 'speech' | 'cron' | 'run';
+/** What woke somebody: a lane has work, a running turn is to stop or has been overtaken by a newer message, a platform wants to be left alone, an account's journal has grown, a question was settled, an admin wants something of an account, a conversation is to move, an answer is to be spoken, a conversation is to get a title or has got one, a job has changed or one of its runs has ended, something has happened in a run of the API. */
+export type Channel = 'lane' | 'stop' | 'interrupt' | 'gate' | 'journal' | 'question' | 'account' | 'handoff' | 'speech' | 'title' | 'titled' | 'cron' | 'run';
 
 /** A view of the database: `q` builds queries, `now` is the database's clock in milliseconds. */
 export interface Reading {

@@ -20,6 +20,8 @@ export interface TurnChore {
   readonly focus?: string;
   /** How many of the last exchanges stay word for word. */
   readonly keepExchanges?: number;
+  /** Only to say what would be summarised. */
+  readonly preview?: true;
 }
 
 export interface RunningTurn {

@@ -61,6 +61,7 @@ test('a growing text is put together from its pieces and given up for the final 
 test('the list has the latest chat first, names new ones by their words, and drops hidden ones', () => {
   const listed = apply(emptyState, frame(1, message('u1', 'owner', '# First *words*'), 'one'), frame(2, message('u2', 'owner', 'Other'), 'two'), frame(3, message('a3', 'agent', 'Answer'), 'one'));
   assert.deepEqual(listed.chats.map((chat) => [chat.id, chat.title]), [['one', 'First words'], ['two', 'Other']]);
+  assert.deepEqual(apply(listed, frame(4, { type: 'name', name: 'Trip to Rome' }, 'two')).chats.map((chat) => chat.title), ['First words', 'Trip to Rome']);
   assert.deepEqual(apply(listed, frame(4, { type: 'hide' }, 'one')).chats.map((chat) => chat.id), ['two']);
 });
 

@@ -63,7 +63,7 @@ const toMessage = (frame: JournalFrame, entry: MessageEntry): Message => ({
 /** The messages after one more entry; those it does not concern stay the same objects. */
 const fold = (messages: readonly Message[], frame: JournalFrame): readonly Message[] => {
   const { entry } = frame;
-  if (entry.type === 'hide') return messages;
+  if (entry.type === 'hide' || entry.type === 'name') return messages;
   if (entry.type === 'message') return messages.some((message) => message.id === entry.id) ? messages : [...messages, toMessage(frame, entry)];
   const change = (update: Partial<Message>): readonly Message[] => messages.map((message) => (message.id === entry.id ? { ...message, ...update } : message));
   switch (entry.type) {
@@ -90,6 +90,7 @@ const listChat = (chats: readonly WireChat[], frame: JournalFrame): readonly Wir
   const { chat, entry, atMs } = frame;
   const rest = chats.filter((one) => one.id !== chat);
   if (entry.type === 'hide') return rest;
+  if (entry.type === 'name') return chats.map((one) => (one.id === chat ? { ...one, title: entry.name } : one));
   if (entry.type !== 'message') return chats;
   const known = chats.find((one) => one.id === chat);
   const title = known === undefined || known.title === '' ? titleFrom(entry.text === '' ? (entry.files[0]?.name ?? '') : entry.text) : known.title;

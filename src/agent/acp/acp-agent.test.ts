@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Question } from '../../core/question.ts';
 import type { TurnEvent } from '../../core/turn.ts';
 import { noUsage } from '../../core/transcript.ts';
 import type { AskPerson, TurnAbort } from '../contract.ts';
+import { hello } from '../turn.test-support.ts';
 import { asking, assistant, deadlineClock, newBench, run, user } from './acp-agent.test-support.ts';
 
 const stop = (kind: TurnAbort['kind']): { controller: AbortController; abort(): void } => {
@@ -183,6 +184,22 @@ describe('what it may do', { concurrency: 2, timeout: 60_000 }, () => {
     assert.equal(await say('write', `write ${bench.folder}/out.txt`), 'ok');
     assert.equal(await say('write', `read ${bench.folder}/out.txt`), 'written');
     for (const path of [`${bench.home}/config.yaml`, `${bench.folder}/../home/config.yaml`, 'in.txt', `${bench.folder}/.env`]) assert.match(await say('write', `read ${path}`), /^Invalid params/, path);
+  });
+});
+
+describe('a turn that has a folder of its own', { timeout: 60_000 }, () => {
+  test('is worked on there, and files are offered from there alone', async () => {
+    await using bench = await newBench();
+    const agent = bench.agent({ options: { files: 'read' } });
+    const elsewhere = join(bench.folder, '..', 'elsewhere');
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, 'in.txt'), 'from elsewhere');
+    await writeFile(join(bench.folder, 'in.txt'), 'from its own');
+    const say = async (words: string, workdir?: string): Promise<string> => (await run(agent, asking(words, { sessionId: `${words} ${workdir}`, place: { ...hello.place, ...(workdir !== undefined && { workdir }) } }))).text;
+    assert.deepEqual([await say('folder'), await say('folder', elsewhere)], [bench.folder, elsewhere]);
+    assert.equal(await say(`read ${elsewhere}/in.txt`, elsewhere), 'from elsewhere');
+    assert.match(await say(`read ${bench.folder}/in.txt`, elsewhere), /^Invalid params/);
+    assert.match(await say(`read ${elsewhere}/in.txt`), /^Invalid params/);
   });
 });
 

@@ -27,6 +27,8 @@ export interface AcpProcessDeps {
 
 /** Who hears what the agent says about one of its sessions. */
 export interface SessionListener {
+  /** Where the agent works in it. */
+  readonly folder: string;
   update(update: AcpUpdate): void;
   permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome>;
 }
@@ -182,8 +184,8 @@ export class AcpProcess implements AsyncDisposable {
       .onNotification('session/update', (params: unknown) => recordOf(params), ({ params }) => this.#onUpdate(params))
       .onRequest('session/request_permission', ({ params, signal }) => this.#onPermission(params, signal));
     const { read, write } = this.#deps.files ?? {};
-    if (read !== undefined) app.onRequest('fs/read_text_file', async ({ params }) => ({ content: await this.#fileWork(() => read(params)) }));
-    if (write !== undefined) app.onRequest('fs/write_text_file', ({ params }) => this.#fileWork(() => write(params)));
+    if (read !== undefined) app.onRequest('fs/read_text_file', async ({ params }) => ({ content: await this.#fileWork(() => read(params, this.#folderOf(params.sessionId))) }));
+    if (write !== undefined) app.onRequest('fs/write_text_file', ({ params }) => this.#fileWork(() => write(params, this.#folderOf(params.sessionId))));
     const connection = app.connect(stream);
     this.#connection = connection;
     void this.#follow(connection);
@@ -227,6 +229,10 @@ export class AcpProcess implements AsyncDisposable {
     const listener = this.#listeners.get(request.sessionId);
     // Outside a turn there is nobody to ask.
     return { outcome: listener === undefined || listOf(request.options) === undefined ? { outcome: 'cancelled' } : await listener.permission(request, signal) };
+  }
+
+  #folderOf(acpId: string): string {
+    return this.#listeners.get(acpId)?.folder ?? this.#deps.cwd;
   }
 
   async #fileWork<T>(work: () => Promise<T>): Promise<T> {

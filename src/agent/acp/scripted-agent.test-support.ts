@@ -17,6 +17,7 @@ const abilities = (process.env['ABILITIES'] ?? '').split(',');
 const write = (told: Told): void => appendFileSync('told.jsonl', `${JSON.stringify(told)}\n`);
 const read = (): Told[] => (existsSync('told.jsonl') ? readFileSync('told.jsonl', 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Told) : []);
 const cancels = new Map<string, AbortController>();
+const folders = new Map<string, string>();
 
 const lastLine = (prompt: readonly ContentBlock[]): string => prompt.flatMap((block) => (block.type === 'text' ? [block.text] : [])).at(-1)?.split('\n').at(-1) ?? '';
 
@@ -96,6 +97,7 @@ const acts: Readonly<Record<string, (scene: Scene) => Promise<PromptResponse['st
     const asked = client.request('fs/write_text_file', { sessionId: session, path: words.slice('write '.length), content: 'written' });
     await say(await asked.then(() => 'ok', (error: unknown) => (error as Error).message));
   },
+  folder: ({ say, session }) => say(folders.get(session) ?? ''),
   async environment({ say }) {
     await say(Object.keys(process.env).toSorted().join(','));
   },
@@ -112,13 +114,14 @@ const app = agent({ name: 'scripted' })
     agentInfo: { name: 'scripted', version: '1' },
     agentCapabilities: { loadSession: abilities.includes('load'), promptCapabilities: { image: abilities.includes('image') }, sessionCapabilities: abilities.includes('resume') ? { resume: {} } : {} },
   }))
-  .onRequest('session/new', async () => {
+  .onRequest('session/new', async ({ params }) => {
     if (abilities.includes('mute')) {
       write({ session: '', event: 'mute' });
       await new Promise(() => setInterval(() => undefined, 60_000));
     }
     const session = `s${read().filter((told) => told.event === 'new').length + 1}`;
     write({ session, event: 'new' });
+    folders.set(session, params.cwd);
     return { sessionId: session };
   })
   .onRequest('session/resume', ({ params }) => {

@@ -43,6 +43,11 @@ test('a provider without a model, and one without an address, say what to write'
   assert.equal(problem([{ provider: 'groq' }], fallbackSection.schema), '0.model: the name of a model is missing');
 });
 
+test('titles can be switched off and have a language; no other job knows that', () => {
+  assert.deepEqual(settings('auxiliary:\n  title_generation: { enabled: false, language: Deutsch }\n').auxiliary['title_generation'], { provider: 'auto', timeout: 120, enabled: false, language: 'Deutsch' });
+  assert.equal(problem({ vision: { enabled: false } }, auxiliarySection.schema), 'vision.enabled: only title_generation has this');
+});
+
 test('every provider but custom is known by its name alone', () => {
   for (const provider of providerNames) {
     if (provider === 'custom') continue;

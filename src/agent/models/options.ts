@@ -149,6 +149,8 @@ const auxiliaryOptions = z
     key_env: keyFromVariable,
     api_key: key.optional().describe('Its key.').meta({ secret: true }),
     timeout: z.number().min(1).max(longestWaitMs / 1000).default(120).describe('Seconds that it may take. Then the main model is asked instead, where it can do the job.'),
+    enabled: z.boolean().optional().describe('Of `title_generation` alone: whether conversations that nobody has named get a title after their first answers. They do when it is not set.'),
+    language: z.string().trim().max(60).optional().describe('Of `title_generation` alone: the language of those titles; that of the person when it is not set.'),
   })
   .superRefine(needsAddress);
 
@@ -157,8 +159,16 @@ export const auxiliaryTasks = ['vision', 'compression', 'title_generation', 'app
 
 export type AuxiliaryTask = (typeof auxiliaryTasks)[number];
 
+/** What only one of the jobs has. */
+const titleKeys = ['enabled', 'language'] as const;
+
 const auxiliary = z
   .record(z.string(), auxiliaryOptions)
+  .superRefine((tasks, context) => {
+    for (const [task, options] of Object.entries(tasks)) {
+      for (const name of titleKeys) if (task !== 'title_generation' && options[name] !== undefined) context.addIssue({ code: 'custom', path: [task, name], message: 'only title_generation has this' });
+    }
+  })
   .default({})
   .describe(`Models for smaller jobs: ${auxiliaryTasks.map((task) => `\`${task}\``).join(', ')}.`);
 

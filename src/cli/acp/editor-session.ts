@@ -91,7 +91,7 @@ export class EditorSession {
     this.#running = this.#link.run().catch((error: unknown) => this.#fail('The connection to the gateway broke.', error));
   }
 
-  /** Resolves once everything that was stored has been told. */
+  /** Resolves once everything that was stored has been told, or nothing is told any more. */
   get ready(): Promise<void> {
     return this.#ready.promise;
   }
@@ -122,6 +122,7 @@ export class EditorSession {
   async close(): Promise<void> {
     this.#link.seen(this.#cursor);
     this.#closing.abort();
+    this.#ready.resolve();
     this.#link.close();
     await this.#running;
   }

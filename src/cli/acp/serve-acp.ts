@@ -74,9 +74,20 @@ class EditorSessions {
   }
 }
 
-const appOf = (terminal: Terminal, core: Core, sessions: EditorSessions): AgentApp => {
+interface Served {
+  readonly terminal: Terminal;
+  readonly core: Core;
+  readonly sessions: EditorSessions;
+  readonly log: Logger;
+}
+
+const appOf = ({ terminal, core, sessions, log }: Served): AgentApp => {
   const available = menuOf(core.config.sections, 'terminal').map(({ name, description }) => ({ name, description, input: { hint: 'what the command takes, if anything' } }));
-  const offerCommands = (client: AgentContext, sessionId: string): Promise<void> => client.notify('session/update', { sessionId, update: { sessionUpdate: 'available_commands_update', availableCommands: available } });
+  /** Behind the answer: until then the editor does not know the session. */
+  const offerCommands = (client: AgentContext, sessionId: string): void => {
+    const offer = (): Promise<void> => client.notify('session/update', { sessionId, update: { sessionUpdate: 'available_commands_update', availableCommands: available } });
+    setImmediate(() => void offer().catch((error: unknown) => log.debug({ err: error }, 'acp.editor_gone')));
+  };
   return agent({ name: 'hermes' })
     .onRequest('initialize', () => ({
       protocolVersion: PROTOCOL_VERSION,
@@ -86,17 +97,16 @@ const appOf = (terminal: Terminal, core: Core, sessions: EditorSessions): AgentA
     }))
     .onRequest('session/new', async ({ params, client }) => {
       const sessionId = await sessions.begin(client, params.cwd);
-      // Behind the answer: until then the editor does not know the session.
-      setImmediate(() => void offerCommands(client, sessionId));
+      offerCommands(client, sessionId);
       return { sessionId };
     })
     .onRequest('session/load', async ({ params, client }) => {
       await sessions.takeUp(params.sessionId, client, { replay: true, folder: params.cwd });
-      setImmediate(() => void offerCommands(client, params.sessionId));
+      offerCommands(client, params.sessionId);
     })
     .onRequest('session/resume', async ({ params, client }) => {
       await sessions.takeUp(params.sessionId, client, { replay: false, folder: params.cwd });
-      setImmediate(() => void offerCommands(client, params.sessionId));
+      offerCommands(client, params.sessionId);
       return {};
     })
     .onRequest('session/close', ({ params }) => sessions.close(params.sessionId))
@@ -113,7 +123,7 @@ export const serveAcp = async (terminal: Terminal): Promise<void> => {
   const file = openLogFile(join(core.home, 'logs', 'acp.log'), logLimits);
   const log = newLogger({ level: terminal.env['HERMES_LOG_LEVEL'] === 'debug' ? 'debug' : 'info', redactor: terminal.redactor ?? newRedactor(), write: (line) => file.write(line) });
   const sessions = new EditorSessions(core, log);
-  const connection = appOf(terminal, core, sessions).connect(standardStreams());
+  const connection = appOf({ terminal, core, sessions, log }).connect(standardStreams());
   const stop = (): void => connection.close();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop);
   try {

@@ -7,6 +7,7 @@ import type { LocalEntry, ServerFrame } from '../../platforms/local/client.ts';
 import { newConversation, receive } from './conversation.ts';
 import type { Conversation, Printed } from './conversation.ts';
 import type { Core } from './core.ts';
+import { leaveUnanswered } from './leave-unanswered.ts';
 import { Link } from './link.ts';
 import type { LinkState } from './link.ts';
 import { getHandoffState } from '../../store/handoffs.ts';
@@ -77,7 +78,7 @@ export class ChatSession {
 
   /** Resolves when the session was closed; rejects when it cannot go on. */
   async run(): Promise<void> {
-    const ticking = this.#tick();
+    const ticking = this.#tick().catch((error: unknown) => this.#broken.reject(error));
     await Promise.race([this.#link.run(), this.#broken.promise]);
     if (this.#linkState.type === 'refused') throw new ConfigError(`The gateway does not take this terminal: ${this.#linkState.reason}.`);
     await ticking;
@@ -151,13 +152,23 @@ export class ChatSession {
     return true;
   }
 
-  /** Resolves when nothing is being answered and everything that was said is shown. */
-  async idle(): Promise<void> {
+  /** Resolves when everything that was said is shown and it is somebody's turn here to speak: nothing is being answered, or what answers has `asked` something. */
+  async settled(): Promise<'idle' | 'asked'> {
     do {
       await this.#refresh();
       const now = this.#situation;
-      if (now !== undefined && this.unsent === 0 && now.workingMs === undefined && now.waiting === 0 && !now.delivering && (this.#conversation.cursor ?? 0) >= now.lastEntry) return;
+      if (now === undefined || this.unsent > 0 || now.commanding || now.delivering || (this.#conversation.cursor ?? 0) < now.lastEntry) continue;
+      if (now.asking) return 'asked';
+      if (now.workingMs === undefined && now.waiting === 0) return 'idle';
     } while (await slept(this.#options.clock, tickMs / 10, this.#closing.signal));
+    return 'idle';
+  }
+
+  /** Nobody will answer what was asked here: the turn goes on without. */
+  async leaveUnanswered(): Promise<void> {
+    const { core, window, front } = this.#options;
+    const left = await leaveUnanswered(core.store, window);
+    if (left.length > 0) front.print({ type: 'notice', text: 'The input has ended, and nobody is left to answer. It goes on without.' });
   }
 
   /** `seen`: whatever stands in the chat needs not be shown again. */

@@ -8,6 +8,7 @@ import { memorySessionOf } from '../../agent/memory/places.ts';
 import { newModels } from '../../agent/models/models.ts';
 import type { Models } from '../../agent/models/models.ts';
 import { personalityFor, withPersonality } from '../../agent/personalities.ts';
+import { idForModel } from '../../agent/privacy.ts';
 import type { PromptInput } from '../../agent/prompt.ts';
 import { sessionOfTurn, streamInSession } from '../../agent/session-context.ts';
 import { SkillLibrary } from '../../agent/tools/skills/skill-library.ts';
@@ -32,6 +33,7 @@ import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { contextOfJob } from './job-folders.ts';
 import { outgoingOfAgent } from './outgoing-of-agent.ts';
 import type { PrepareOutgoing, WaysOut } from './outgoing-of-agent.ts';
 import { AcpOfAgent } from './acp-of-agent.ts';
@@ -41,7 +43,8 @@ import { PromptKeeper } from './prompt-keeper.ts';
 import { settingsOfAgent } from './settings-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { AgentSpendMeter, meteredAgent } from './spend-meter.ts';
-import { toolsOfAgent, workspaceOf } from './tools-of-agent.ts';
+import { toolsOfAgent } from './tools-of-agent.ts';
+import { workspaceOf } from './work-folders.ts';
 
 export interface RuntimeDeps {
   readonly id: string;
@@ -97,7 +100,7 @@ export interface AskedOnce {
 }
 
 /** What a prompt says about where the agent writes. */
-type PromptPlatform = Pick<Platform, 'name' | 'label' | 'hints'>;
+type PromptPlatform = Pick<Platform, 'name' | 'label' | 'hints' | 'hidesIds'>;
 
 /** What a prompt depends on. */
 interface PromptedTurn {
@@ -146,7 +149,7 @@ export class AgentRuntime {
       ...(provider !== undefined && { provider }),
     });
     const runtime = new AgentRuntime(deps, { agentHome, memory });
-    await mkdir(workspaceOf({ agentHome, settings: () => settings, shared: deps.shared }), { recursive: true, mode: 0o700 });
+    await mkdir(workspaceOf({ agentHome, userHome: deps.shared.userHome, settings: () => settings }), { recursive: true, mode: 0o700 });
     await runtime.skills.reload();
     runtime.#own = await toolsOfAgent({
       id: deps.id,
@@ -185,13 +188,12 @@ export class AgentRuntime {
     this.#generation = this.#generate(deps.settings());
     this.skills = new SkillLibrary({ home: own.agentHome, userHome: deps.shared.userHome, options: () => deps.settings().skills, log: deps.log });
     this.#prompts = new PromptKeeper(deps.store, deps.clock);
-    const workspace = (): string => workspaceOf({ agentHome: own.agentHome, settings: () => this.settings, shared: deps.shared });
-    this.prepare = outgoingOfAgent({ ...deps, agentHome: own.agentHome, userHome: deps.shared.userHome, settings: () => this.settings, workspace, workdir: (sessionId) => (sessionId === undefined ? undefined : deps.shared.folders.of(sessionId)) ?? workspace() });
+    const { userHome } = deps.shared;
+    this.prepare = outgoingOfAgent({ ...deps, agentHome: own.agentHome, userHome, settings: () => this.settings, workspace: () => this.#workspace(), workdir: (sessionId) => (sessionId === undefined ? undefined : deps.shared.folders.of(sessionId)) ?? this.#workspace() });
     this.#acp = new AcpOfAgent({
       ...deps,
       agentHome: own.agentHome,
-      userHome: deps.shared.userHome,
-      workspace: () => workspaceOf({ agentHome: own.agentHome, settings: () => this.settings, shared: deps.shared }),
+      userHome,
       childEnvironment: () => ({ ...deps.childEnvironment(), ...passedVariables(deps.settings(), deps.id, deps.variables) }),
     });
   }
@@ -216,9 +218,9 @@ export class AgentRuntime {
   }
 
   /** Where the agent stands in a conversation. */
-  folderOf(sessionId: string): { readonly folder: string; readonly userFolder: string } {
+  folderOf({ id, settings }: Pick<Session, 'id' | 'settings'>): { readonly folder: string; readonly userFolder: string } {
     const { shared } = this.#deps;
-    return { folder: shared.folders.of(sessionId) ?? workspaceOf({ agentHome: this.agentHome, settings: () => this.settings, shared }), userFolder: shared.userHome };
+    return { folder: shared.folders.of(id) ?? settings.workdir ?? this.#workspace(), userFolder: shared.userHome };
   }
 
   /** Everything that could be selected. */
@@ -242,8 +244,8 @@ export class AgentRuntime {
     const { session, turn } = begun;
     const equipment = this.#equip(turn.target.account, session.settings.toolsets);
     const names = equipment.tools.definitions.map(({ name }) => name);
-    const stamp = JSON.stringify([place.platform?.name, session.chatType, session.userId, place.connected, names]);
-    const system = await this.#prompts.promptFor(session.id, stamp, () => this.#promptInput(begun, { ...place, names, groups: equipment.groups }));
+    const stamp = JSON.stringify([place.platform?.name, session.chatType, session.userId, place.connected, names, session.settings.workdir, this.settings.privacy.redact_pii]);
+    const system = await this.#prompts.promptFor(session.id, stamp, () => this.#promptInput(begun, { ...place, names, groups: equipment.groups, workdir: session.settings.workdir }));
     return withPersonality(system, personalityFor(this.settings.agent, session.settings.personality));
   }
 
@@ -313,13 +315,13 @@ export class AgentRuntime {
     });
   }
 
-  async #promptInput(begun: PromptedTurn, about: { platform: PromptPlatform | undefined; connected: readonly string[]; names: readonly string[]; groups: readonly ToolGroup[] }): Promise<PromptInput> {
+  async #promptInput(begun: PromptedTurn, about: { platform: PromptPlatform | undefined; connected: readonly string[]; names: readonly string[]; groups: readonly ToolGroup[]; workdir?: string | undefined }): Promise<PromptInput> {
     const { session, turn, last } = begun;
     const { platform } = about;
-    const folder = workspaceOf({ agentHome: this.agentHome, settings: () => this.settings, shared: this.#deps.shared });
+    const { home, shared } = this.#deps;
     const [identity, project, memory] = await Promise.all([
       readIdentity(this.agentHome),
-      readProjectContext(folder, this.agentHome),
+      about.workdir === undefined ? readProjectContext(this.#workspace(), this.agentHome) : contextOfJob({ home, userHome: shared.userHome, settings: () => this.settings }, this.id, about.workdir),
       this.memory.promptBlocks(memorySessionOf(session, { platform: platform?.name ?? session.account, target: turn.target, ...(last !== undefined && { sender: last.event.sender }) })),
     ]);
     const skills = skillsIndex(visibleSkills(this.skills.shelf.skills, about.groups));
@@ -335,12 +337,16 @@ export class AgentRuntime {
           platformLabel: platform.label,
           chatType: session.chatType,
           shared: session.userId === null,
-          ...(session.userId !== null && { userId: session.userId }),
+          ...(session.userId !== null && { userId: idForModel(session.userId, this.settings.privacy, platform) }),
           connected: about.connected,
           homes: [],
           targets: [],
         },
       }),
     };
+  }
+
+  #workspace(): string {
+    return workspaceOf({ agentHome: this.agentHome, userHome: this.#deps.shared.userHome, settings: () => this.settings });
   }
 }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cleanTitle } from '../../commands/clean-title.ts';
+import { cleanTitle } from '../../sessions/titles/clean-title.ts';
 import { newSessionId } from '../../core/ids.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { sessionMedia } from '../../sessions/attachments.ts';

@@ -28,6 +28,7 @@ export const email: Platform<EmailOptions> = {
   silenceMs: 1_000_000,
   asyncDelivery: true,
   authenticatesSenders: false,
+  hidesIds: true,
   answersStrangers: false,
   alwaysOn: false,
   // Two accounts on one mailbox would answer everything twice, whatever they log in with.

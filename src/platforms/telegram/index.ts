@@ -116,6 +116,7 @@ export const telegram: Platform<TelegramOptions> = {
   silenceMs: 130_000,
   asyncDelivery: true,
   authenticatesSenders: false,
+  hidesIds: true,
   alwaysOn: false,
   credential: ({ token }) => token,
   open,

@@ -10,7 +10,7 @@ import { webOptions } from './options.ts';
 import type { WebOptions } from './options.ts';
 import { webRoutes } from './routes.ts';
 import type { Running } from './routes.ts';
-import { newMedia, newReactions, webChats } from './send.ts';
+import { newMedia, newNames, newReactions, webChats } from './send.ts';
 import { openWebSimulator } from './simulator.ts';
 import { maxTextLength } from './wire.ts';
 
@@ -46,6 +46,7 @@ const open = async (context: AdapterContext<WebOptions>): Promise<Adapter> => {
     reactions: newReactions(journal),
     choices: liveChoices(live),
     media: newMedia(files),
+    names: newNames(journal),
     menu: newMenu(data),
     webhook: { guard: 'login', routes: webRoutes({ account, title: options.title, data, journal, live, files, clock, log }, () => running) },
   };

@@ -10,6 +10,8 @@ export interface WebJournal extends Journal<WireEntry> {
   /** Notes activity in the chat, which is listed from now on; the first text names it. */
   touch(chat: string, text: string): Promise<void>;
   hide(chat: string): Promise<void>;
+  /** In place of the name that its first text has given it. A chat that is hidden stays so. */
+  rename(chat: string, name: string): Promise<void>;
 }
 
 const titleLength = 60;
@@ -53,6 +55,10 @@ export const openWebJournal = (data: AccountData, now: () => number): WebJournal
     async hide(chat) {
       const known = await lineOf(chat);
       if (known !== undefined) await setLine(chat, { ...known, hidden: true });
+    },
+    async rename(chat, name) {
+      const known = await lineOf(chat);
+      if (known !== undefined) await setLine(chat, { ...known, title: name });
     },
   };
 };

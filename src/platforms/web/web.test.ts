@@ -166,6 +166,20 @@ test('chats are listed newest first with the first words as their title, until t
     assert.deepEqual((await list()).chats.map((chat) => chat.title), ['Hi', 'Plan a trip to the mountains with many friends, three dogs…']);
   }));
 
+test('a chat is called what its conversation is called, in the list and for those who look at it now', () =>
+  withFolder(async (folder) => {
+    await using page = await start(folder);
+    await post(`${page.url}/chats/chat-one/messages`, { id: 'message-1', text: 'Plan a trip', files: [] });
+    await page.adapter.names?.set({ account, chatId: 'chat-one', chatType: 'dm' }, 'Trip to Rome', signal);
+    await page.adapter.names?.set({ account, chatId: 'chat-nobody', chatType: 'dm' }, 'Nothing', signal);
+    const titles = async () => ((await (await fetch(`${page.url}/chats`)).json()) as ChatsAnswer).chats.map((chat) => chat.title);
+    assert.deepEqual(await titles(), ['Trip to Rome']);
+    await page.adapter.send(outbound('key', 'An answer'), signal);
+    assert.deepEqual(await titles(), ['Trip to Rome']);
+    const { frames } = (await (await fetch(`${page.url}/chats/chat-one/messages?limit=9`)).json()) as MessagesAnswer;
+    assert.deepEqual(frames.map((frame) => frame.entry.type), ['message', 'name', 'message']);
+  }));
+
 test('older messages come page by page', () =>
   withFolder(async (folder) => {
     await using page = await start(folder);

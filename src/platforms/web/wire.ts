@@ -14,7 +14,7 @@ export interface WireFile {
 export type MessageEntry = ChatMessage<WireFile>;
 
 /** Something that happened in a chat. The page is what one gets by applying these in order. */
-export type WireEntry = ChatEntry<WireFile> | { readonly type: 'reaction'; readonly id: string; readonly emoji: string | null } | { readonly type: 'hide' };
+export type WireEntry = ChatEntry<WireFile> | { readonly type: 'reaction'; readonly id: string; readonly emoji: string | null } | { readonly type: 'hide' } | { readonly type: 'name'; readonly name: string };
 
 /** An entry with its place in the account's journal; `seq` is also the SSE event id. */
 export type JournalFrame = ChatFrame<WireEntry>;

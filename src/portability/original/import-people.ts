@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { namesIn } from '../../lib/keep-newest.ts';
 import { importPairing } from '../../store/imported-session.ts';
 import type { ImportReport } from '../import-report.ts';
 import { isRecord, parsed } from '../plain-json.ts';
@@ -12,15 +13,6 @@ interface Person {
   readonly approvedAtMs: number;
 }
 
-const filesIn = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-};
-
 /** Seconds, or a date in words. */
 const approvedAt = (value: unknown): number => {
   if (typeof value === 'number') return Math.round(value * 1000);
@@ -30,7 +22,7 @@ const approvedAt = (value: unknown): number => {
 
 const approvedIn = async (folder: string, report: ImportReport): Promise<readonly Person[]> => {
   const people: Person[] = [];
-  for (const name of await filesIn(folder)) {
+  for (const name of await namesIn(folder)) {
     const [, account] = /^([\w@-]+)-approved\.json$/.exec(name) ?? [];
     if (account === undefined) continue;
     const list = parsed((await readFile(join(folder, name), 'utf8')).replace(/^\uFEFF/, ''));

@@ -61,13 +61,22 @@ export const findPersonFiles = async (person: Person, data: PersonData, places: 
   return { media: [...new Set([...own.media, ...shared])], memories: await memoriesOf(person, places), traces: own.traces };
 };
 
+const eraseMedium = async (store: Store, path: string): Promise<void> => {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    // A gateway beside us has tidied it away since it was found.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  const hash = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
+  await store.write((tx) => eraseMediaNotes(tx, { ofBytes: hash(bytes), ofBase64: hash(bytes.toString('base64')) }));
+  await rm(path, { force: true });
+};
+
 /** Removes them, and what was noted about what the files say or show. */
 export const eraseFiles = async (store: Store, files: Pick<PersonFiles, 'media' | 'traces'> & Partial<PersonFiles>): Promise<void> => {
-  for (const path of files.media) {
-    const bytes = await readFile(path);
-    const hash = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
-    await store.write((tx) => eraseMediaNotes(tx, { ofBytes: hash(bytes), ofBase64: hash(bytes.toString('base64')) }));
-    await rm(path, { force: true });
-  }
+  for (const path of files.media) await eraseMedium(store, path);
   for (const path of [...(files.memories ?? []), ...files.traces]) await rm(path, { recursive: true, force: true });
 };

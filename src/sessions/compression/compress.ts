@@ -159,16 +159,27 @@ const runPasses = async (work: Work): Promise<PassEnd> => {
   }
 };
 
+const takeUp = async (parts: CompressionParts, job: CompressionJob, signal: AbortSignal): Promise<Work> => {
+  const before = await parts.store.read((db) => measureConversation(db, job.sessionId, job.scale));
+  const pieceBytes = Math.min(mostPieceBytes, Math.floor(job.room.windowTokens * shareForPiece * bytesPerToken));
+  return { parts, job, signal, startedMs: parts.clock.now(), before, now: before, usage: noUsage, pieceBytes, withoutModel: false, error: undefined };
+};
+
+/** How much a summary would take the place of; undefined when that is not worth one. Changes nothing, and asks nobody. */
+export const previewCompression = async (parts: CompressionParts, job: CompressionJob, signal: AbortSignal): Promise<{ readonly before: Measure; readonly middle: Measure | undefined }> => {
+  const work = await takeUp(parts, job, signal);
+  const { middleSize } = await planAt(work, job.level);
+  return { before: work.before, middle: middleSize.tokens < leastMiddleTokens ? undefined : middleSize };
+};
+
 /**
  * Makes a conversation shorter in place: a summary takes the place of its middle, and nothing is deleted. Every step is a transaction under the lane's
  * claim, so that whatever happens the conversation is either as it was or shorter. Rejects only when the store does or the lane is lost.
  */
 export const compress = async (parts: CompressionParts, job: CompressionJob, signal: AbortSignal): Promise<CompressionResult> => {
-  const before = await parts.store.read((db) => measureConversation(db, job.sessionId, job.scale));
-  const pieceBytes = Math.min(mostPieceBytes, Math.floor(job.room.windowTokens * shareForPiece * bytesPerToken));
-  const work: Work = { parts, job, signal, startedMs: parts.clock.now(), before, now: before, usage: noUsage, pieceBytes, withoutModel: false, error: undefined };
+  const work = await takeUp(parts, job, signal);
   const end = await runPasses(work);
-  const { now: after, usage, error } = work;
+  const { before, now: after, usage, error } = work;
   if (end !== 'gained') return { end, before, after, usage, error };
   const count = await parts.store.read((db) => countCompressions(db, job.sessionId));
   parts.log.info({ session: job.sessionId, cause: job.cause, messages_before: before.messages, messages_after: after.messages, tokens_before: before.tokens, tokens_after: after.tokens, ms: parts.clock.now() - work.startedMs }, 'session.compressed');

@@ -1,7 +1,8 @@
+import { noUsage } from '../../core/transcript.ts';
 import type { Usage } from '../../core/transcript.ts';
 import type { TurnChore } from '../../store/turns.ts';
 import { readContext } from '../load-context.ts';
-import { compress } from './compress.ts';
+import { compress, previewCompression } from './compress.ts';
 import type { CompressionResult } from './compress.ts';
 import type { CompressionParts } from './job.ts';
 import { roomLimits } from './limits.ts';
@@ -13,12 +14,14 @@ const count = (tokens: number): string => (tokens < 10_000 ? String(tokens) : `$
 
 const figures = ({ messages, tokens }: Measure): string => `${messages} ${messages === 1 ? 'message' : 'messages'}, about ${count(tokens)} tokens`;
 
+const nothingToGain = (before: Measure): string => `There is nothing to gain: this conversation has ${figures(before)}.`;
+
 const answerTo = ({ end, before, after, error }: CompressionResult): string => {
   switch (end) {
     case 'compressed':
       return `🗜️ Summarised: from ${figures(before)} to ${figures(after)}. Everything that was said is still there and can be searched.`;
     case 'nothing':
-      return `There is nothing to gain: this conversation has ${figures(before)}.`;
+      return nothingToGain(before);
     case 'failed':
     case 'resting':
       return `⚠️ There is no summary: ${error ?? 'the model could not be asked.'} The conversation is as it was.`;
@@ -28,6 +31,9 @@ const answerTo = ({ end, before, after, error }: CompressionResult): string => {
       throw end satisfies never;
   }
 };
+
+const announced = ({ before, middle }: Awaited<ReturnType<typeof previewCompression>>): string =>
+  middle === undefined ? nothingToGain(before) : `🔍 A summary would take the place of ${figures(middle)}, of ${figures(before)} in all. The rest would stay word for word. Nothing has been changed; /compress does it.`;
 
 export interface RequestResult {
   /** What the chat is told; empty when it was aborted. */
@@ -42,6 +48,8 @@ export const compressOnRequest = async (parts: CompressionParts, request: HeldCo
   const room = roomLimits(parts.options, reader);
   const loaded = await readContext(parts.store, session.id, { fixedTokens: room.fixedTokens, budgetTokens: room.budgetTokens, prompt: session.prompt });
   const scale = scaleOf(loaded.tokens, loaded.estimatedTokens);
-  const result = await compress(parts, { sessionId: session.id, claim, room, cause: 'request', goalTokens: room.thresholdTokens, level: 0, scale, focus: chore.focus, keepExchanges: chore.keepExchanges }, signal);
+  const job = { sessionId: session.id, claim, room, cause: 'request', goalTokens: room.thresholdTokens, level: 0, scale, focus: chore.focus, keepExchanges: chore.keepExchanges } as const;
+  if (chore.preview === true) return { text: announced(await previewCompression(parts, job, signal)), usage: noUsage, aborted: false };
+  const result = await compress(parts, job, signal);
   return { text: answerTo(result), usage: result.usage, aborted: result.end === 'aborted' };
 };

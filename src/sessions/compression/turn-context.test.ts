@@ -170,6 +170,10 @@ eachStore((_engine, open) => {
     await append(store, exchanges(1));
     assert.match(await ask(), /^There is nothing to gain: this conversation has 2 messages, about 10\d tokens\.$/);
     await append(store, exchanges(20, 2));
+    const preview = async (): Promise<string> => (await compressOnRequest(parts, { ...(await held(store, claim)), chore: { type: 'compress', preview: true } }, never)).text;
+    const announced = await preview();
+    assert.match(announced, /^🔍 A summary would take the place of \d+ messages, about 1\d\d\d tokens, of 42 messages, about 21\d\d tokens in all\./);
+    assert.deepEqual([await preview(), keeper.requests.length], [announced, 0], 'nothing was changed, and nobody asked');
     keeper.failNext('billing');
     assert.equal(await ask(), '⚠️ There is no summary: The model account has no credit left. The owner has to top it up. The conversation is as it was.');
     assert.match(await ask(), /^🗜️ Summarised: from 42 messages, about 21\d\d tokens to \d+ messages, about \d+ tokens\. Everything that was said is still there/);

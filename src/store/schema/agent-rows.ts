@@ -78,6 +78,17 @@ export interface SpeechWorkRow {
   created_at: number;
 }
 
+/** A conversation that is still to get a title. */
+export interface TitleWorkRow {
+  session_id: string;
+  agent: string;
+  attempts: Generated<number>;
+  ready_at: number;
+  owner: string | null;
+  lease_until: Generated<number>;
+  created_at: number;
+}
+
 /** A memory that waits for a person's yes. */
 export interface MemoryProposalRow {
   id: Generated<number>;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Question } from '../../../core/question.ts';
@@ -40,6 +41,14 @@ test('starting waits for no server', async () => {
   await bench.configure({ silent: scriptedCommand('silent'), gone: { command: '/nowhere/at-all' } });
   assert.deepEqual(bench.names(), []);
   assert.equal(bench.state('silent'), 'connecting');
+});
+
+test('a server that cannot be set up does not keep later settings from being applied', async () => {
+  await using bench = await newBench();
+  await mkdir(join(bench.home, 'cache', 'mcp', 'it.json'), { recursive: true });
+  await assert.rejects(bench.configure({ it: scriptedCommand() }), { code: 'EISDIR' });
+  await bench.configure({ other: scriptedCommand('silent') });
+  assert.equal(bench.state('other'), 'connecting');
 });
 
 test('a program knows nothing of our environment but what it is given', async () => {

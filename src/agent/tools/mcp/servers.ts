@@ -50,8 +50,11 @@ export class McpServers {
 
   /** Starts, restarts and stops servers so that these are running. Resolves when they have been started, not when they are connected. */
   configure(wanted: Readonly<Record<string, McpServerOptions>>): Promise<void> {
-    this.#work = this.#work.then(() => this.#apply(wanted));
-    return this.#work;
+    const applying = this.#work.then(() => this.#apply(wanted));
+    const over = (): void => undefined;
+    // Whoever asked hears of a failure; what comes next is tried all the same.
+    this.#work = applying.then(over, over);
+    return applying;
   }
 
   /** The tools that there are now, by toolset, always in the same order. A tool that is held longer goes on working as long as its server has it. */

@@ -70,10 +70,7 @@ export const runForeground = async (launch: Launch, options: ForegroundOptions):
   child.once('close', () => closed.abort());
   const pid = await starting(child);
   const over = new AbortController();
-  const time = watchTime(pid, launch, { ...options, over: over.signal });
-  const exit = await exited;
-  over.abort();
-  const end = await time;
+  const [exit, end] = await Promise.all([exited.finally(() => over.abort()), watchTime(pid, launch, { ...options, over: over.signal })]);
   // What it has left running may hold the streams open for ever.
   await slept(options.clock, lingerMs, closed.signal);
   child.stdout.destroy();

@@ -123,6 +123,7 @@ const job = z.object({
   context_from: z.array(text).optional(),
   model: text.optional(),
   toolsets: z.array(text).optional(),
+  workdir: text.optional(),
   mirror: z.boolean().optional(),
   paused_reason: text.optional(),
   failures_in_a_row: z.int(),

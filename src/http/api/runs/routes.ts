@@ -36,10 +36,11 @@ const afterOf = (c: Context<HttpEnv>): number => {
   return seq;
 };
 
-async function* framesOf(deps: ResponsesDeps, { call }: FoundRun<RunWire>, caller: Caller, afterSeq: number): AsyncGenerator<Frame, void, undefined> {
+async function* framesOf(deps: ResponsesDeps, { call }: FoundRun<RunWire>, reader: { readonly caller: Caller; readonly afterSeq: number; readonly signal: AbortSignal }): AsyncGenerator<Frame, void, undefined> {
   const { runs } = deps.gate();
+  const { caller, afterSeq, signal } = reader;
   const result = async () => (await runs.find<RunWire>({ id: call.id, keyId: caller.id }))?.call.result;
-  for await (const stored of runs.follow(call.id, afterSeq)) {
+  for await (const stored of runs.follow(call.id, afterSeq, signal)) {
     const data = await runEvent(stored, { id: call.id, wire: call.request.wire, result });
     if (data !== undefined) yield { id: stored.seq, data };
   }
@@ -90,7 +91,8 @@ export const runRoutes = (deps: ResponsesDeps): readonly ApiRoute[] => [
     scope: 'chat',
     async handle(c, caller) {
       const run = await findRun(deps, caller, idOf(c));
-      return eventStream(c, framesOf(deps, run, caller, afterOf(c)), { clock: deps.clock, keep: false });
+      const gone = new AbortController();
+      return eventStream(c, framesOf(deps, run, { caller, afterSeq: afterOf(c), signal: gone.signal }), { clock: deps.clock, keep: false, onGone: () => gone.abort() });
     },
   },
   {

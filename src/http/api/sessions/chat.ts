@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import type { HttpEnv } from '../../client.ts';
 import { admitted } from '../admitted.ts';
-import { answerSteps, finalAnswer } from '../answer.ts';
+import { answerSteps, endSteps, finalAnswer } from '../answer.ts';
 import type { AnswerStep, TurnAnswer } from '../answer.ts';
 import { ApiError } from '../api-error.ts';
 import type { Caller } from '../callers.ts';
@@ -120,8 +120,7 @@ async function* framesOf({ id, sessionId, said }: Asked, steps: Steps, nowMs: ()
       if (step.type === 'tool') yield frame(step.status === 'running' ? 'tool.started' : `tool.${step.status}`, { tool_name: step.name, tool_call_id: step.callId, ...(step.label !== undefined && { preview: step.label }) });
     }
   } finally {
-    // The value is only asked for by the type.
-    await steps.return(new ApiError(503, 'nobody reads it'));
+    await endSteps(steps);
   }
 }
 

@@ -1,0 +1,152 @@
+import type { CompleteText } from '../../agent/models/complete-text.ts';
+import { ModelError } from '../../core/errors.ts';
+import { noUsage } from '../../core/transcript.ts';
+import type { Usage } from '../../core/transcript.ts';
+import { backoffMs } from '../../lib/backoff.ts';
+import { slept } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { persist } from '../../store/persist.ts';
+import { findSession, setFirstTitle } from '../../store/sessions.ts';
+import type { Store, Writing } from '../../store/store.ts';
+import { claimTitle, finishTitle, postponeTitle, releaseTitles } from '../../store/title-work.ts';
+import type { TitleWork } from '../../store/title-work.ts';
+import { pageOfMessages } from '../../store/transcripts.ts';
+import { addUsageTotals } from '../../store/turn-totals.ts';
+import { readTitle, titleRequest } from './title-request.ts';
+
+/** Who finds titles for the conversations of an agent. */
+export interface Titler {
+  readonly complete: CompleteText;
+  readonly language: string | undefined;
+  /** Takes secrets out of a text. */
+  redact(text: string): string;
+}
+
+export interface SessionTitlesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The node. */
+  readonly owner: string;
+  /** Undefined where conversations are to get no title. */
+  titler(agent: string): Promise<Titler | undefined>;
+}
+
+/** Found, with what it has cost; without a title when the conversation has none yet. */
+interface Found {
+  readonly title: string | undefined;
+  readonly usage: Usage;
+}
+
+const atOnce = 2;
+const leaseMs = 600_000;
+/** Another process may have planned something. */
+const lookEveryMs = 15_000;
+/** A process that has only answered one question is gone by then; the next one has the time. */
+const settleMs = 1_000;
+const retry = { baseMs: 10_000, capMs: 120_000 } as const;
+const mostAttempts = 3;
+/** The beginning of a conversation, for more is not needed to name it. */
+const mostRows = 12;
+
+/**
+ * Gives the conversations that are planned with `planTitle` their titles, beside everything else. What is under way when the process ends is begun again; the title
+ * and the end of the plan are one transaction. A title that somebody has given meanwhile stays. What fails is logged, and nobody is bothered with it.
+ */
+export class SessionTitles {
+  readonly #deps: SessionTitlesDeps;
+  readonly #stop = new AbortController();
+  #wake = Promise.withResolvers<void>();
+  #running: Promise<unknown> | undefined;
+
+  constructor(deps: SessionTitlesDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Cuts off what is under way; it is done after the next start, if that is soon. */
+  async stop(): Promise<void> {
+    const { store, owner, log } = this.#deps;
+    this.#stop.abort(new Error('the gateway is shutting down'));
+    this.#wake.resolve();
+    await this.#running;
+    try {
+      await store.write((tx) => releaseTitles(tx, owner));
+    } catch (error) {
+      log.warn({ err: error }, 'title.not_released');
+    }
+  }
+
+  async #run(): Promise<void> {
+    using _planned = this.#deps.store.listen('title', () => this.#wake.resolve());
+    await Promise.all(Array.from({ length: atOnce }, () => this.#work()));
+  }
+
+  async #work(): Promise<void> {
+    const { store, owner, clock, log } = this.#deps;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const woken = this.#wake;
+      try {
+        const work = await store.write((tx) => claimTitle(tx, { owner, leaseMs }));
+        if (work !== undefined) {
+          await this.#perform(work);
+          continue;
+        }
+      } catch (error) {
+        log.error({ err: error }, 'title.failed');
+      }
+      const rest = new AbortController();
+      const isPlanned = await Promise.race([woken.promise.then(() => true), slept(clock, lookEveryMs, AbortSignal.any([rest.signal, signal])).then(() => false)]);
+      rest.abort();
+      if (this.#wake === woken) this.#wake = Promise.withResolvers<void>();
+      if (isPlanned) await slept(clock, settleMs, signal);
+    }
+  }
+
+  async #perform(work: TitleWork): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const { signal } = this.#stop;
+    try {
+      const found = await this.#find(work, signal);
+      const titled = await persist(() => store.write((tx) => this.#finish(tx, work, found)), { clock, log, signal });
+      log.info({ session: work.sessionId, titled, input_tokens: found.usage.inputTokens, output_tokens: found.usage.outputTokens }, 'title.done');
+    } catch (error) {
+      if (signal.aborted) return;
+      await this.#failed(work, error);
+    }
+  }
+
+  async #find({ sessionId, agent }: TitleWork, signal: AbortSignal): Promise<Found> {
+    const { store } = this.#deps;
+    const nothing = { title: undefined, usage: noUsage };
+    const titler = await this.#deps.titler(agent);
+    if (titler === undefined || (await store.read((db) => findSession(db, sessionId)))?.title !== null) return nothing;
+    const rows = await store.read((db) => pageOfMessages(db, sessionId, { afterId: 0, limit: mostRows, activeOnly: true }));
+    const request = titleRequest(rows.map(({ message }) => message), titler);
+    if (request === undefined) return nothing;
+    const { text, usage } = await titler.complete(request, signal);
+    return { title: readTitle(titler.redact(text)), usage };
+  }
+
+  /** Answers whether it has its title from here. */
+  async #finish(tx: Writing, { sessionId }: TitleWork, { title, usage }: Found): Promise<boolean> {
+    const mine = await finishTitle(tx, { sessionId, owner: this.#deps.owner });
+    if (mine && usage !== noUsage) await addUsageTotals(tx, sessionId, usage);
+    return mine && title !== undefined && setFirstTitle(tx, sessionId, title);
+  }
+
+  async #failed(work: TitleWork, error: unknown): Promise<void> {
+    const { store, log, owner } = this.#deps;
+    const again = work.attempts < mostAttempts && (!(error instanceof ModelError) || error.rule.retry);
+    log.warn({ err: error, session: work.sessionId, attempts: work.attempts, again }, 'title.not_found');
+    await store.write(async (tx) => {
+      if (again) await postponeTitle(tx, work.sessionId, backoffMs(work.attempts, retry));
+      else await finishTitle(tx, { sessionId: work.sessionId, owner });
+    });
+  }
+}
