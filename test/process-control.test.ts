@@ -60,6 +60,19 @@ describe('hermes gateway', { concurrency: true }, () => {
     assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
   });
 
+  test('says at a start in the background what it has moved in config.yaml', async () => {
+    await using base = await newWorld({ timezone: 'Europe/Berlin' });
+    const world = inState(base);
+    const started = await hermes(world, ['gateway', 'start']);
+    assert.equal(started.code, 0, started.err);
+    assert.match(started.out, /^Keys of config\.yaml have moved into their new places:\n(?:[-+ ].*\n)*\+.*timezone.*\n(?:.*\n)*The old file is kept as .*backups.*config-.*\.yaml\.\nThe gateway of /);
+    assert.ok(!started.out.includes('sk-simulated-model-key'), 'secrets are masked');
+    assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
+    const again = await hermes(world, ['gateway', 'start']);
+    assert.match(again.out, /^The gateway of /);
+    assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
+  });
+
   test('that cannot start says why, with its exit code', async () => {
     await using base = await newWorld();
     const world = inState(base);
@@ -104,6 +117,7 @@ describe('hermes gateway', { concurrency: true }, () => {
     await writeFile(join(world.home, '.gateway-restart.json'), JSON.stringify({ pid: first.child.pid, end: 'restart', at_ms: Date.now() }));
     assert.equal((await hermes(world, ['gateway', 'stop'])).out, `The gateway of ${world.home} has ended.\n`);
     await until(() => first.child.exitCode === 0, 'it to leave');
+    assert.match(first.output(), /"why":"stop".*"asked_by":"the command line, process \d+"/);
     assert.deepEqual(JSON.parse((await hermes(world, ['gateway', 'list', '--json'])).out), [{ home: world.home, state: 'stopped', pid: null }]);
   });
 

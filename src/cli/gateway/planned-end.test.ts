@@ -11,6 +11,8 @@ test('whoever was asked to end learns what for and by whom, once, and nobody els
     await planEnd(home, { pid: 42, end: 'restart' });
     assert.deepEqual(takePlannedEnd(home, 42), { end: 'restart', askedBy: `the command line, process ${process.pid}` });
     assert.equal(takePlannedEnd(home, 42), undefined);
+    await planEnd(home, { pid: 42, end: 'stop' });
+    assert.deepEqual(takePlannedEnd(home, 42), { end: 'stop', askedBy: `the command line, process ${process.pid}` });
     await planEnd(home, { pid: 42, end: 'replaced' });
     assert.deepEqual(takePlannedEnd(home, 42), { end: 'replaced', askedBy: `the gateway that takes over, process ${process.pid}` });
     await planEnd(home, { pid: 42, end: 'restart' });

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { dropNote, leaveNote, takeNote } from './left-note.ts';
 
-/** What the SIGTERM that follows is for: to start anew, or to leave the home to a gateway that runs already. */
-export type PlannedEnd = 'restart' | 'replaced';
+/** What the SIGTERM that follows is for: to end, to start anew, or to leave the home to a gateway that runs already. */
+export type PlannedEnd = (typeof ends)[number];
+
+const ends = ['stop', 'restart', 'replaced'] as const;
 
 interface TakenPlan {
   readonly end: PlannedEnd;
@@ -23,5 +25,6 @@ export const takePlannedEnd = (home: string, pid: number): TakenPlan | undefined
   const plan = takeNote(fileOf(home), pid);
   if (plan === undefined) return undefined;
   const by = `process ${String(plan['by_pid'])}`;
-  return plan['end'] === 'replaced' ? { end: 'replaced', askedBy: `the gateway that takes over, ${by}` } : { end: 'restart', askedBy: `the command line, ${by}` };
+  const end = ends.find((known) => known === plan['end']);
+  return end === undefined ? undefined : { end, askedBy: `${end === 'replaced' ? 'the gateway that takes over' : 'the command line'}, ${by}` };
 };

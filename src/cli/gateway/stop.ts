@@ -53,7 +53,8 @@ export const endGateway = async (home: string, options: StopOptions): Promise<St
     rmSync(join(home, 'gateway.pid'), { force: true });
     return 'not running';
   }
-  dropPlannedEnd(home);
+  // Nobody has to be able to write to end it; then it does not know who asked.
+  await planEnd(home, { pid: running.pid, end: 'stop' }).catch(() => dropPlannedEnd(home));
   sendSignal(running.pid, 'SIGTERM');
   if (await untilGone(home, running.pid, options.drainMs + marginMs)) return 'stopped';
   if (!options.force) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that.`, { mayPass: true });
