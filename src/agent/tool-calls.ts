@@ -109,6 +109,7 @@ const preview = (args: Args): string => {
 
 const failureText = (error: unknown, call: ToolCall, round: ToolRound): string => {
   if (error instanceof ToolError) return `Error (${error.code}): ${error.message}`;
+  if (error instanceof TurnEnded) return `Error: ${error.message} before the tool was done.`;
   const errorId = newId('err', round.clock.now());
   round.log.error({ err: error, errorId, tool: call.name }, 'tool.crashed');
   return `Error: the tool failed in an unexpected way (${errorId}).`;

@@ -46,6 +46,8 @@ test('a home that cannot be used is one clear sentence and exit code 78', async 
   await assert.rejects(prepareHome(join(file, 'below')), isClear);
 });
 
+test('a home in a place that takes no folders is refused, not tried for ever', { skip: process.platform === 'linux' ? false : 'there is no /proc' }, () => assert.rejects(prepareHome('/proc/nowhere/home'), /cannot be used \(ENOENT\)/));
+
 test('a home that cannot be written is refused', { skip: process.getuid?.() === 0 ? 'root may write everywhere' : false }, async () => {
   await using parent = await temporaryHome();
   await chmod(parent.path, 0o500);

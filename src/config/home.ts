@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access, chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
 import type { Environment } from './variables.ts';
 
@@ -27,6 +27,17 @@ const closeToOthers = async (path: string, { refuseOpen = false }: HomeRules): P
   if (refuseOpen && (facts.mode & 0o007) !== 0) throw new ConfigError(`Every user of this machine can look into the home folder ${path}. Close it: chmod 700 ${await realpath(path)}`);
 };
 
+/** One by one: where a file system says that a folder which is there cannot hold another, Node's own way of making all of them never ends. */
+const makeFolder = async (path: string): Promise<void> => {
+  const missing: string[] = [];
+  for (let at = path; !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const each of missing) {
+    await mkdir(each, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+};
+
 export interface HomeRules {
   /** Throws for a home that everybody can look into and that is not ours to close. */
   readonly refuseOpen?: boolean;
@@ -35,7 +46,7 @@ export interface HomeRules {
 /** Makes sure that the folder exists, for us alone where that is ours to say, and can be written. Throws a `ConfigError` that says what to do. */
 export const prepareHome = async (path: string, rules: HomeRules = {}): Promise<void> => {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolder(path);
     if (!(await stat(path)).isDirectory()) throw new ConfigError(`The home folder ${path} is a file. Remove it or set HERMES_HOME to a folder.`);
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     await closeToOthers(path, rules);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
+import { lockHome } from '../../store/home-lock.ts';
 import { dropPlannedEnd, planEnd } from './planned-end.ts';
 import { holderOf, isHeldBy, lookFor, sendSignal, writtenPid } from './process.ts';
 import { untilSucceeded } from './succession.ts';
@@ -13,8 +14,16 @@ const startMs = 60_000;
 
 const gatewayIn = (home: string): { readonly pid: number; readonly sinceMs: number } | undefined => {
   const holder = holderOf(home);
-  if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it to end the gateway.`);
+  if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it to end the gateway.`, { mayPass: true });
   return holder.type === 'gateway' ? holder : undefined;
+};
+
+/** A file that somebody left behind is taken away while nobody can have the home, and so write a new one. */
+const forgetNumber = (home: string): void => {
+  const lock = writtenPid(home) === undefined ? undefined : lockHome(home);
+  if (lock === undefined) return;
+  rmSync(join(home, 'gateway.pid'), { force: true });
+  lock.release();
 };
 
 const untilGone = (home: string, pid: number, atMostMs: number): Promise<true | undefined> =>
@@ -50,7 +59,7 @@ export const stopGateway = async (home: string, options: StopOptions): Promise<S
 export const endGateway = async (home: string, options: StopOptions): Promise<Stopped> => {
   const running = gatewayIn(home);
   if (running === undefined) {
-    rmSync(join(home, 'gateway.pid'), { force: true });
+    forgetNumber(home);
     return 'not running';
   }
   // Nobody has to be able to write to end it; then it does not know who asked.

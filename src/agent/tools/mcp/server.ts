@@ -39,6 +39,8 @@ export class McpServer {
   #offers: Offers;
   #connection: Connection | undefined;
   #failures = 0;
+  /** Why it could not be reached, as far as that was said: the same is not said again. */
+  #complaint: string | undefined;
   #busy = 0;
   #usedAtMs: number;
 
@@ -135,13 +137,19 @@ export class McpServer {
   async #connect(): Promise<Connection> {
     const { log } = this.#deps;
     const startedMs = this.#deps.clock.now();
-    const opened = await openConnection({ ...this.#deps, toolsChanged: () => this.#inBackground(this.#learn(opened)) }, this.#stopped.signal);
+    let opened: Connection | undefined;
+    const toolsChanged = (): void => {
+      // Before the connection stands, what it offers has not been asked for yet.
+      if (opened !== undefined) this.#inBackground(this.#learn(opened));
+    };
+    opened = await openConnection({ ...this.#deps, toolsChanged }, this.#stopped.signal);
     try {
       await this.#learn(opened);
     } catch (error) {
       await opened.close('its tools could not be listed');
       throw error;
     }
+    this.#complaint = undefined;
     log.info({ server: this.name, tools: this.#offers.tools.length, ms: this.#deps.clock.now() - startedMs }, 'mcp.connected');
     return opened;
   }
@@ -196,7 +204,8 @@ export class McpServer {
 
   async #fail(error: unknown): Promise<void> {
     const reason = reasonText(error, this.#deps.redact);
-    this.#deps.log.warn({ server: this.name, reason }, 'mcp.unreachable');
+    if (reason !== this.#complaint) this.#deps.log.warn({ server: this.name, reason }, 'mcp.unreachable');
+    this.#complaint = reason;
     if (error instanceof LoginNeeded) {
       this.#enter({ state: 'login', reason });
       await this.#sleep(Number.MAX_SAFE_INTEGER);

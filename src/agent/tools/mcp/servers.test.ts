@@ -99,6 +99,7 @@ test('a program that cannot be started is tried again with growing pauses', asyn
   await bench.clock.advance(1_000);
   await until(() => waits().every((wait) => Number(wait[0]) > 1_000), 'both to fail again');
   assert.deepEqual(waits().map((wait) => wait[0]), [2_000, 2_000]);
+  assert.equal(bench.lines.filter((line) => line.includes('mcp.unreachable') && line.includes('"server":"gone"')).length, 1, 'the same is not said again');
 });
 
 test('a call that hangs ends after its time, and the server is told', async () => {
