@@ -47,4 +47,14 @@ test('a variable does not win over what stands in our config.yaml, unless that a
   assert.deepEqual(fates(adopt({ config: 'platforms: { telegram: { token: "${TELEGRAM_BOT_TOKEN}" } }\n' }, { env: 'TELEGRAM_BOT_TOKEN=2:theirs\n' })), { TELEGRAM_BOT_TOKEN: 'taken' });
 });
 
+test('what strangers get everywhere is said for each platform that is used and has nothing of its own', () => {
+  const theirs = { config: 'unauthorized_dm_behavior: ignore\nplatforms: { email: { address: a@example.org, password: long-enough, unauthorized_dm_behavior: pair } }\n', env: 'TELEGRAM_BOT_TOKEN=1:theirs\n' };
+  const { settings, texts } = adopt({}, theirs);
+  assert.deepEqual(settings.filter(({ what }) => what.endsWith('dm_behavior')), [
+    { what: 'platforms.email.unauthorized_dm_behavior', fate: 'taken' },
+    { what: 'platforms.telegram.unauthorized_dm_behavior', fate: 'changed', why: 'it was unauthorized_dm_behavior' },
+  ]);
+  assert.match(texts.config ?? '', /telegram:\n {4}unauthorized_dm_behavior: ignore/);
+});
+
 test('a file that cannot be read is left as a whole', () => assert.deepEqual(adopt({}, { config: 'model: [' }).settings.map(({ fate }) => fate), ['left']));

@@ -160,6 +160,22 @@ const adoptVariables = (work: Work, text: string): void => {
   }
 };
 
+const forStrangers = 'unauthorized_dm_behavior';
+
+/** What the original says once for all platforms is said here for each one that is used. */
+const adoptForStrangers = (work: Work, node: SettingNode): void => {
+  const { config, input } = work;
+  const used = new Set((config.ok ? config.accounts : []).map(({ platform }) => platform));
+  for (const { name } of input.platforms.filter(({ name, alwaysOn }) => used.has(name) && !alwaysOn)) {
+    const path = ['platforms', name, forStrangers];
+    const written = parseYaml(work.texts.config ?? '', configFileName);
+    if (written.ok && nodeAt(written.root, path) !== undefined) continue;
+    const after = edited(work, { path, node });
+    const why = after === undefined ? 'it cannot be written into this config.yaml' : take(work, nameOf(path), after);
+    work.settings.push(why === undefined ? { what: nameOf(path), fate: 'changed', why: `it was ${forStrangers}` } : { what: nameOf(path), fate: 'left', why });
+  }
+};
+
 const adoptTree = (work: Work, root: MapNode): void => {
   const written = parseYaml(work.texts.config ?? '', configFileName);
   const own = written.ok ? written.root : undefined;
@@ -180,6 +196,8 @@ const adoptTree = (work: Work, root: MapNode): void => {
     waiting = waiting.filter((leaf) => !together.includes(leaf));
   }
   for (const leaf of waiting) adoptLeaf(work, leaf, true);
+  const strangers = childOf(root, forStrangers);
+  if (strangers !== undefined && useless.delete(forStrangers)) adoptForStrangers(work, strangers);
   for (const [what, why] of useless) work.settings.push({ what, fate: 'left', why });
 };
 
