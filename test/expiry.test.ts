@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keepProcess } from '../src/store/processes.ts';
 import { movingClock } from './support/moving-clock.ts';
 import { lastUserText, newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
@@ -60,6 +61,27 @@ test('a message that arrives in the moment of the end begins the next conversati
   assert.deepEqual(sessions.map(({ end_reason }) => end_reason), Array.from({ length: 5 }, () => 'idle'));
   assert.deepEqual(sessions.slice(1).map(({ parent_id }) => parent_id), sessions.slice(0, -1).map(({ id }) => id));
   assert.equal(world.shown().filter((text) => text.includes('A new conversation has begun')).length, 4);
+});
+
+test('a message goes on with a conversation whose program still runs, until that has run for as long as the rule says', async () => {
+  await using world = await newWorld();
+  await world.configure({ ...settingsOf(world), session_reset: { mode: 'idle', idle_minutes: 60, bg_process_max_age_hours: 3 } });
+  const clock = movingClock(100);
+  await using inside = await startInside(world, { clock, storeClock: clock });
+  await world.say('hello');
+  await until(() => world.shown().length === 1, 'the answer');
+  const [session] = await sessionsOf(inside);
+  await inside.store.write((tx) => keepProcess(tx, { id: 'p1', owner: 'elsewhere', sessionId: session?.id ?? '', command: 'sleep', cwd: '/', notify: false, watch: null }));
+  clock.jump(2 * hourMs);
+  await world.say('again');
+  await until(() => world.shown().length === 2, 'the next answer');
+  assert.deepEqual([world.shown()[1], (await sessionsOf(inside)).length], ['re: again', 1]);
+  await until(async () => (await inside.store.read((db) => db.q.selectFrom('turns').select('state').execute())).every(({ state }) => state === 'done'), 'the turn to end');
+  clock.jump(2 * hourMs);
+  await world.say('again later');
+  await until(() => world.shown().length === 4, 'a new conversation');
+  assert.match(world.shown()[2] ?? '', /A new conversation has begun/);
+  assert.equal((await sessionsOf(inside)).length, 2);
 });
 
 test('one that has ended while the rules were different is continued', async () => {

@@ -107,6 +107,7 @@ test('an empty answer is asked for again twice, then the turn ends with a senten
   simulator.next(empty, empty, says('here'));
   const second = await run();
   assert.deepEqual(second.outline, ['retrying 1 0 empty_answer', 'retrying 2 0 empty_answer', 'message assistant stop', 'usage', 'usage', 'usage', 'end completed']);
+  assert.deepEqual(second.messages.map(({ content, reasoning }) => [content, reasoning]), [['here', undefined]], 'what was thought for an answer that never came is no part of another');
   simulator.next(empty, empty, empty);
   const never = await run();
   assert.deepEqual(never.messages, []);

@@ -143,6 +143,8 @@ async function* compose(turn: Turn, messages: () => readonly TranscriptMessage[]
       empty += 1;
       if (empty > maxEmptyAnswers) throw new TurnFailed('empty_answer', 'The model answered with nothing, several times. Please try again or put it differently.');
       log.warn({ attempt: empty }, 'model.empty_answer');
+      draft.text = '';
+      draft.reasoning = '';
       yield { type: 'retrying', attempt: empty, delayMs: 0, reason: 'empty_answer' };
       continue;
     }

@@ -1,4 +1,6 @@
 import { fstatSync } from 'node:fs';
+import { localTime } from '../lib/local-time.ts';
+import { printable } from '../lib/printable.ts';
 import type { Terminal } from './environment.ts';
 import { paint } from './environment.ts';
 
@@ -13,8 +15,14 @@ const show = (value: unknown): string => {
 const fieldsOf = (entry: Readonly<Record<string, unknown>>): string =>
   Object.entries(entry)
     .filter(([key, value]) => !quiet.has(key) && value !== undefined)
-    .map(([key, value]) => `${key}=${show(value)}`)
+    .map(([key, value]) => `${key}=${printable(show(value))}`)
     .join(' ');
+
+/** As it stands there when it is no time. */
+const timeOf = ({ time }: Readonly<Record<string, unknown>>): string => {
+  const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  return Number.isNaN(ms) ? printable(String(time)) : localTime(ms);
+};
 
 /** A log line as a person reads it; undefined for details. */
 export const readableLine = (line: string, terminal: Terminal): string | undefined => {
@@ -22,8 +30,7 @@ export const readableLine = (line: string, terminal: Terminal): string | undefin
   const level = String(entry['level']);
   if (level === 'debug' || level === 'trace') return undefined;
   const color = level === 'info' ? 'green' : level === 'warn' ? 'yellow' : 'red';
-  const time = String(entry['time']).slice(11, 19);
-  return `${paint(terminal, 'dim', time)} ${paint(terminal, color, String(entry['msg']))} ${paint(terminal, 'dim', fieldsOf(entry))}\n`;
+  return `${paint(terminal, 'dim', timeOf(entry))} ${paint(terminal, color, String(entry['msg']))} ${paint(terminal, 'dim', fieldsOf(entry))}\n`;
 };
 
 /** How important a line is, as systemd's journal counts. */

@@ -1,7 +1,9 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import type { SecretCommands } from '../config/secret-commands.ts';
 import type { Environment } from '../config/variables.ts';
+import { printable } from '../lib/printable.ts';
 import type { Redactor } from '../lib/redact.ts';
+import { textWidth } from '../lib/text-width.ts';
 
 export { span } from '../lib/span.ts';
 
@@ -40,10 +42,24 @@ type Style = Parameters<typeof styleText>[0];
 
 export const paint = (terminal: Terminal, style: Style, text: string): string => (terminal.stream?.isTTY === true ? styleText(style, text, { stream: terminal.stream }) : text);
 
+/** What `paint` writes around a text; whatever else a terminal would obey comes from others. */
+const ownStyle = new RegExp(String.raw`(\u{1b}\[(?:0|1|2|22|3[0-79]|9[0-7])m)`, 'u');
+
+/** A cell is one line, and keeps nothing that a terminal would obey but our own colours. */
+const cleanCell = (cell: string): string =>
+  cell
+    .split(ownStyle)
+    .map((part, i) => (i % 2 === 1 ? part : printable(part).replaceAll(/\s+/g, ' ')))
+    .join('');
+
+const cellWidth = (cell: string): number => textWidth(stripVTControlCharacters(cell));
+
 /** Columns as wide as their widest cell. The last one is not padded. */
 export const table = (rows: readonly (readonly string[])[]): string => {
-  const widths = (rows[0] ?? []).map((_cell, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
-  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  ').trimEnd()).join('\n');
+  const clean = rows.map((row) => row.map(cleanCell));
+  const widths = (clean[0] ?? []).map((_cell, i) => Math.max(...clean.map((row) => cellWidth(row[i] ?? ''))));
+  const padded = (cell: string, i: number): string => `${cell}${' '.repeat(Math.max(0, (widths[i] ?? 0) - cellWidth(cell)))}`;
+  return clean.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : padded(cell, i))).join('  ').trimEnd()).join('\n');
 };
 
 export const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -5,6 +5,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { GatewayConfig } from '../gateway/settings.ts';
 import { actRecorder, recordAct } from '../lib/audit-log.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { platforms } from '../platforms/registry.ts';
@@ -17,20 +18,21 @@ export interface Following {
   readonly home: string;
   readonly log: Logger;
   readonly redactor: Redactor;
-  readonly gateway: Gateway;
+  readonly gateway: Pick<Gateway, 'configure'>;
   /** What of a configuration the gateway runs with. */
   configOf(config: Config): GatewayConfig;
   /** Whether the files, as they are now, could be taken over. */
   onUsable?(isUsable: boolean): void;
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
 }
 
 /** Names of what has changed, never values. */
 const changedText = ({ sections: changed, accounts }: ConfigChange<typeof sections>): string => [...changed.map(({ name }) => name), ...accounts.added.map((account) => `+${account}`), ...accounts.removed.map((account) => `-${account}`), ...accounts.changed].join(', ');
 
-/** Lets a gateway take over what changes in the configuration files, until the signal comes. */
+/** Lets a gateway take over what changes in the configuration files, until the signal comes. What could not be applied is tried again. */
 export const followConfig = (terminal: Terminal, config: Config, following: Following): Promise<void> => {
-  const { home, log, redactor, gateway, signal } = following;
+  const { home, log, redactor, gateway, signal, clock = systemClock } = following;
   return watchConfig({
     home,
     env: terminal.env,
@@ -40,22 +42,25 @@ export const followConfig = (terminal: Terminal, config: Config, following: Foll
     commands: terminal.commands,
     current: config,
     signal,
+    clock,
     onChange: async (change) => {
       try {
         await gateway.configure(following.configOf(change.config));
       } catch (error) {
         log.error({ err: error }, 'config.not_applied');
-        return;
+        return false;
       }
       await keepConfig(terminal, home, { log, commands: change.commands });
       actRecorder((act) => recordAct(home, act, systemClock.now()), log)({ by: 'the gateway', act: 'config take over', subject: changedText(change) });
       log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
+      return true;
     },
     onProblem: (problems) => {
       following.onUsable?.(false);
       log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good');
     },
     onMended: () => following.onUsable?.(true),
+    onUnwatched: (error) => log.error({ err: error }, 'config.not_watched'),
   })
     .then(({ closed }) => closed)
     .catch((error: unknown) => log.error({ err: error }, 'config.no_longer_watched'));

@@ -68,10 +68,12 @@ export const imagine = (flags: ImaginedEvent, text: string): InboundEvent => {
   };
 };
 
+const userIdsOf = ({ sender: { id, altId } }: InboundEvent): readonly string[] => (altId === undefined ? [id] : [id, altId]);
+
 /** The gateway's own verdict about an event, and every decision on the way to it. */
 export const judgeEvent = async (store: Store, known: KnownAccount, event: InboundEvent): Promise<Verdict> => {
   const { access, bot_loop_guard: guard } = known.config.sections;
-  const paired = await store.read((db) => isPaired(db, event.account, [event.sender.id]));
+  const paired = await store.read((db) => isPaired(db, event.account, userIdsOf(event)));
   const verdict = authorize(event, { account: known.account.common, authenticated: known.platform.authenticatesSenders, paired, allowedEverywhere: access.allowed_users, allowAllEverywhere: access.allow_all_users });
   const bot = verdict.allowed ? await store.read((db) => foreseeBot(db, event, guard)) : undefined;
   return bot === undefined ? verdict : { allowed: bot.heard, by: bot.heard ? verdict.by : bot.decision.step, decisions: [...verdict.decisions, bot.decision] };
@@ -79,4 +81,4 @@ export const judgeEvent = async (store: Store, known: KnownAccount, event: Inbou
 
 /** What the sender of an event may do once let in. */
 export const accessOf = (known: KnownAccount, event: InboundEvent): CommandAccess =>
-  commandAccess({ rules: known.account.common, chatType: event.chat.type, userIds: [event.sender.id], authenticated: known.platform.authenticatesSenders });
+  commandAccess({ rules: known.account.common, chatType: event.chat.type, userIds: userIdsOf(event), authenticated: known.platform.authenticatesSenders });

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { approveCode, pairingRules } from '../access/pairing.ts';
 import { resolveHome } from '../config/home.ts';
 import { ConfigError } from '../core/errors.ts';
+import { printable } from '../lib/printable.ts';
 import { listPaired, pendingPairings, removePending, unpair } from '../store/pairing.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
@@ -28,7 +29,7 @@ const approve = (terminal: Terminal, account: string, code: string): Promise<voi
     if (approval.type === 'unknown' && approval.locks === true) noteAct(resolveHome(terminal.env), 'pairing locked', `${account}: too many wrong codes`);
     if (approval.type === 'unknown') throw new ConfigError(`No open request on ${account} has that code. hermes pairing list shows who is asking.`);
     if (approval.type === 'locked') throw new ConfigError(`There were too many wrong codes for ${account}. Try again in ${Math.ceil(approval.forMs / 60_000)} minutes, or add the id to its allowed_users.`);
-    terminal.write(`${approval.person.userName ?? approval.person.userId} (${approval.person.userId}) may talk to the agent on ${account} now.\n`);
+    terminal.write(`${printable(approval.person.userName ?? approval.person.userId)} (${approval.person.userId}) may talk to the agent on ${account} now.\n`);
   });
 
 const revoke = (terminal: Terminal, account: string, userId: string): Promise<void> =>

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import type { Readable } from 'node:stream';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
+import { killGroup } from '../lib/kill-group.ts';
 
 export interface ShellOptions {
   /** Everything that the process gets of an environment. */
@@ -30,17 +31,6 @@ const collect = (stream: Readable, maxBytes: number): (() => string) => {
     bytes += piece.length;
   });
   return () => `${Buffer.concat(pieces).toString('utf8').toWellFormed()}${bytes > maxBytes ? '\n[… cut off]' : ''}`;
-};
-
-const isGone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ESRCH';
-
-/** Ends the process and all that it has started. */
-const killGroup = (pid: number): void => {
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch (error) {
-    if (!isGone(error)) throw error;
-  }
 };
 
 /** Runs a line in a shell, in the user's folder, as a group of its own that nothing survives. Rejects with the signal's reason when aborted. */

@@ -9,7 +9,7 @@ import { parseYaml } from './parse-yaml.ts';
 import type { Problem } from './problem.ts';
 import { readConfigFile } from './read-config-file.ts';
 import { factsOf } from './schema.ts';
-import { writeAtomically } from './write-atomically.ts';
+import { writeAtomically } from '../lib/write-atomically.ts';
 
 export type ReadTexts = { readonly ok: true; readonly texts: ConfigTexts } | { readonly ok: false; readonly problems: readonly Problem[] };
 

@@ -88,6 +88,15 @@ test('an entry of a list is removed with its comment, and a list without entries
   assert.equal(unset('a: [1, 2, 3]\n', 'a.0'), 'a: [2, 3]\n');
 });
 
+test('an entry is added behind the others, in the style of the list, which is made where there is none', () => {
+  assert.equal(set('a: [1, 2]\n', 'a.-', '3'), 'a: [1, 2, 3]\n');
+  assert.equal(set('# why\na:\n  - x # one\nb: 1\n', 'a.-', 'true', true), '# why\na:\n  - x # one\n  - "true"\nb: 1\n');
+  assert.equal(set('b: 1\n', 'a.-', 'x'), 'b: 1\na:\n  - x\n');
+  assert.equal(set('a:\n', 'a.-.b', '1'), 'a:\n  - b: 1\n');
+  assert.match(refusal('a: 1\n', 'a.-', '2'), /a is a bare value/);
+  assert.match(refusal('a: [1]\n', 'a.-', undefined), /not set/);
+});
+
 test('what cannot be edited is refused', () => {
   assert.match(refusal('a: 1\n', 'b', undefined), /not set/);
   for (const path of ['a.1', 'a.-1', 'a.x', 'a.']) assert.match(refusal('a: [1]\n', path, undefined), /not set/);

@@ -5,7 +5,10 @@ import { hideReferences, unhideReferences } from './flow-references.ts';
 /** Why a path cannot be edited; the rest of the file is untouched. */
 export type EditedYaml = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
 
-/** Sets the value at the path, or removes it for `undefined`. Comments, order and the style of the file are kept. `text` must be valid. */
+/** In a path, the place behind the last entry of a list. */
+const behindLast = '-';
+
+/** Sets the value at the path, or removes it for `undefined`; `-` in place of an index adds to a list. Comments, order and the style of the file are kept. `text` must be valid. */
 export const editYaml = (text: string, path: readonly string[], value: Node | undefined): EditedYaml =>
   edit(text, (document) => (value === undefined ? remove(document.contents, path) : put(document, path, value)));
 
@@ -157,15 +160,16 @@ const put = (document: Document, path: readonly string[], value: Node): string |
   for (const [depth, key] of path.entries()) {
     const place = path.slice(0, depth).join('.');
     const next = depth === path.length - 1 ? value : undefined;
+    const fresh = (): Node => document.createNode(path[depth + 1] === behindLast ? [] : {});
     if (isAlias(at)) return `${place} is an alias (*name); edit the file by hand`;
     if (isSeq(at)) {
-      const index = Number(key);
+      const index = key === behindLast ? at.items.length : Number(key);
       if (!Number.isInteger(index) || index < 0 || index > at.items.length) return `${place} is a list with ${at.items.length} entries`;
-      at.items[index] = next ?? (isNothing(at.items[index]) ? document.createNode({}) : at.items[index]);
+      at.items[index] = next ?? (isNothing(at.items[index]) ? fresh() : at.items[index]);
       at = at.items[index];
     } else if (isMap(at)) {
       const pair = pairOf(at, key) ?? addPair(document, at, key);
-      pair.value = next === undefined ? (isNothing(pair.value) ? inPlaceOf(pair.value, document.createNode({})) : pair.value) : inPlaceOf(pair.value, next);
+      pair.value = next === undefined ? (isNothing(pair.value) ? inPlaceOf(pair.value, fresh()) : pair.value) : inPlaceOf(pair.value, next);
       at = pair.value;
     } else {
       return `${place} is a bare value, so nothing can stand below it`;

@@ -8,7 +8,7 @@ import type { Problem } from './problem.ts';
 import { readConfigFile } from './read-config-file.ts';
 import { evaluateWithSecrets } from './read-secrets.ts';
 import type { Section } from './section.ts';
-import { writeAtomically } from './write-atomically.ts';
+import { writeAtomically } from '../lib/write-atomically.ts';
 
 /** Among the backups, which no agent may read. */
 const folderOf = (home: string): string => join(home, 'backups', 'last-good');

@@ -13,7 +13,7 @@ import { retireKeys } from './retirements.ts';
 import type { Retirement } from './retirements.ts';
 import type { Section } from './section.ts';
 import { soundsSecret } from './variables.ts';
-import { writeAtomically } from './write-atomically.ts';
+import { writeAtomically } from '../lib/write-atomically.ts';
 
 export interface MigratedText {
   readonly text: string;

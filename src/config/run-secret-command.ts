@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
+import { killGroup } from '../lib/kill-group.ts';
 import { scrubbedEnvironment } from '../lib/scrubbed-environment.ts';
 import type { SecretReading } from './secret-source.ts';
 import type { Environment } from './variables.ts';
@@ -24,16 +25,6 @@ const start = (line: string, options: { readonly cwd: string | undefined; readon
   return spawn(program, words, settings);
 };
 
-/** Ends it with everything that it has started. */
-const killAll = (child: ReturnType<typeof start>): void => {
-  try {
-    if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL');
-    else child.kill('SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-};
-
 /** What a command prints, without its last line break. What it says on its error output is never seen: it may repeat the secret. */
 export const runSecretCommand = (line: string, options: { readonly cwd: string | undefined; readonly env: Environment; readonly timeoutMs?: number }): Promise<SecretReading> => {
   const name = basename(wordsOf(line)[0] ?? '');
@@ -47,7 +38,7 @@ export const runSecretCommand = (line: string, options: { readonly cwd: string |
     let verdict: SecretReading | undefined;
     const stop = (message: string): void => {
       verdict ??= failed(message);
-      killAll(child);
+      if (child.pid !== undefined) killGroup(child.pid);
     };
     const timer = setTimeout(() => stop(`did not answer within ${timeoutMs / 1000} s`), timeoutMs);
     child.stdout.on('data', (piece: Buffer) => {

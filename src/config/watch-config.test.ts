@@ -44,9 +44,13 @@ const watchHome = async (home: TemporaryHome): Promise<Watched> => {
   const { closed } = await watchConfig({
     ...options,
     current,
-    onChange: (change) => say({ change }),
+    onChange(change) {
+      say({ change });
+      return true;
+    },
     onProblem: (problems) => say({ problems: problems.map(formatProblem) }),
     onMended: () => mended.resolve(),
+    onUnwatched: (error) => assert.fail(String(error)),
     signal: stopping.signal,
     clock: hurriedClock,
   });
@@ -152,11 +156,12 @@ test('a change between the first reading and the watch is not lost, and other fi
   await home.write('config.yaml', 'model: early\n');
   const said = Promise.withResolvers<Change>();
   let changes = 0;
-  const onChange = (change: Change): void => {
+  const onChange = (change: Change): boolean => {
     changes += 1;
     said.resolve(change);
+    return true;
   };
-  const { closed } = await watchConfig({ ...options, current, onChange, onProblem: () => undefined, signal: stopping.signal, clock: hurriedClock });
+  const { closed } = await watchConfig({ ...options, current, onChange, onProblem: () => undefined, onUnwatched: () => undefined, signal: stopping.signal, clock: hurriedClock });
   assert.equal((await said.promise).config.sections.model.default, 'early');
   await home.write('gateway.db', 'x');
   await home.write('config.yaml', 'model: early # the same\n');
@@ -172,9 +177,9 @@ test('a failing callback ends the watch with its error, and abort ends it withou
   const current = await loadConfig(options);
   assert.ok(current.ok);
   await home.write('config.yaml', 'model: x\n');
-  const failing = await watchConfig({ ...options, current, onChange: () => Promise.reject(new Error('cannot apply')), onProblem: () => undefined, signal: new AbortController().signal, clock: hurriedClock });
+  const failing = await watchConfig({ ...options, current, onChange: () => Promise.reject(new Error('cannot apply')), onProblem: () => undefined, onUnwatched: () => undefined, signal: new AbortController().signal, clock: hurriedClock });
   await assert.rejects(failing.closed, /cannot apply/);
-  const aborted = await watchConfig({ ...options, current, onChange: () => undefined, onProblem: () => undefined, signal: AbortSignal.abort(), clock: hurriedClock });
+  const aborted = await watchConfig({ ...options, current, onChange: () => true, onProblem: () => undefined, onUnwatched: () => undefined, signal: AbortSignal.abort(), clock: hurriedClock });
   await aborted.closed;
 });
 
@@ -242,4 +247,56 @@ test('that the files can be used again is said, also when they are as they were'
   await home.write('config.yaml', 'model: a\n');
   await watched.mended;
   assert.deepEqual(watched.unread, []);
+});
+
+test('a configuration that could not be taken over is told again, also when the files are as they were', async () => {
+  await using home = await temporaryHome();
+  await home.write('config.yaml', 'model: a\n');
+  const stopping = new AbortController();
+  const options = { home: home.path, env: {}, sections: sampleSections, platforms: samplePlatforms };
+  const current = await loadConfig(options);
+  assert.ok(current.ok);
+  await home.write('config.yaml', 'model: b\n');
+  const told: (string | undefined)[] = [];
+  const done = Promise.withResolvers<void>();
+  const onChange = async ({ config }: Change): Promise<boolean> => {
+    told.push(config.sections.model.default);
+    if (told.length === 2) await home.write('config.yaml', 'model: a\n');
+    if (told.length === 3) done.resolve();
+    return told.length === 3;
+  };
+  const { closed } = await watchConfig({ ...options, current, onChange, onProblem: () => undefined, onUnwatched: () => undefined, signal: stopping.signal, clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal) } });
+  await done.promise;
+  stopping.abort();
+  await closed;
+  assert.deepEqual(told, ['b', 'b', 'a']);
+});
+
+test('files that cannot be watched are said, and looked at again after a while', async () => {
+  await using folder = await temporaryHome();
+  const home = join(folder.path, 'not-yet');
+  const stopping = new AbortController();
+  const options = { home, env: {}, sections: sampleSections, platforms: samplePlatforms };
+  const current = await loadConfig(options);
+  assert.ok(current.ok);
+  const later = Promise.withResolvers<void>();
+  const clock: Clock = { ...systemClock, sleep: (ms, signal) => (ms >= 30_000 ? Promise.race([later.promise, systemClock.sleep(ms, signal)]) : systemClock.sleep(1, signal)) };
+  const unwatched: unknown[] = [];
+  let changed = Promise.withResolvers<string | undefined>();
+  const onChange = ({ config }: Change): boolean => {
+    changed.resolve(config.sections.model.default);
+    return true;
+  };
+  const { closed } = await watchConfig({ ...options, current, onChange, onProblem: () => undefined, onUnwatched: (error) => unwatched.push((error as NodeJS.ErrnoException).code), signal: stopping.signal, clock });
+  await mkdir(home);
+  await writeFile(join(home, 'config.yaml'), 'model: a\n');
+  later.resolve();
+  assert.equal(await changed.promise, 'a');
+  changed = Promise.withResolvers();
+  await writeFile(join(folder.path, 'next.yaml'), 'model: b\n');
+  await rename(join(folder.path, 'next.yaml'), join(home, 'config.yaml'));
+  assert.equal(await changed.promise, 'b');
+  stopping.abort();
+  await closed;
+  assert.deepEqual(unwatched, ['ENOENT']);
 });

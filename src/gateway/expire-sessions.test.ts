@@ -4,6 +4,7 @@ import { eachStore } from '../../test/support/stores.ts';
 import { capturingLogger } from '../lib/logger.ts';
 import { resetSection } from '../sessions/reset-policy.ts';
 import { claimLane, enqueueLane, turnLane } from '../store/lanes.ts';
+import { keepProcess, processEnded } from '../store/processes.ts';
 import { takeSessionEnd } from '../store/session-ends.ts';
 import { bindSession, boundSession, createSession, findSession } from '../store/sessions.ts';
 import { databaseNow } from '../store/store.ts';
@@ -54,6 +55,24 @@ eachStore((_engine, open) => {
     assert.equal((await store.write((tx) => takeSessionEnd(tx, 'main')))?.sessionId, 'old');
     assert.equal(await store.write((tx) => takeSessionEnd(tx, 'main')), undefined);
     assert.equal(await newLook(store, idle).look(), 0);
+  });
+
+  test('a program in its background holds the end back until it has run as long as the rule says', async () => {
+    const { store } = await open();
+    for (const id of ['old', 'young', 'both', 'ended']) await add(store, id, { silentMs: 100 * minuteMs });
+    const run = (id: string, sessionId: string, sinceMs: number): Promise<void> =>
+      store.write(async (tx) => {
+        await keepProcess(tx, { id, owner: 'elsewhere', sessionId, command: 'sleep', cwd: '/', notify: false, watch: null });
+        await tx.q.updateTable('processes').set({ started_at: (await databaseNow(tx)) - sinceMs }).where('id', '=', id).execute();
+      });
+    await run('p1', 'old', 121 * minuteMs);
+    await run('p2', 'young', 119 * minuteMs);
+    await run('p3', 'both', 121 * minuteMs);
+    await run('p4', 'both', 30 * minuteMs);
+    await run('p5', 'ended', minuteMs);
+    await store.write((tx) => processEnded(tx, 'p5', { state: 'ended', exitCode: 0 }));
+    await newLook(store, { session_reset: { mode: 'idle', idle_minutes: 60, bg_process_max_age_hours: 2 } }).look();
+    assert.deepEqual(await Promise.all(['old', 'young', 'both', 'ended'].map((id) => endOf(store, id))), ['idle', null, null, 'idle']);
   });
 
   test('one at work, one that another of its places keeps, one of a program, and those without a rule go on', async () => {

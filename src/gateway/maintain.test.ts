@@ -17,7 +17,7 @@ const secondMs = 1000;
 const hourMs = 3_600_000;
 
 /** Maintenance of a store on a clock that only moves when told, and can be set. */
-const newUpkeep = async (settings: { readonly session_days?: number } = {}) => {
+const newUpkeep = async (settings: { readonly session_days?: number } = {}, expireSessions = (): Promise<void> => Promise.resolve()) => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-maintain-'));
   const mediaFolder = join(home, 'media');
   await mkdir(mediaFolder);
@@ -30,7 +30,7 @@ const newUpkeep = async (settings: { readonly session_days?: number } = {}) => {
   const end = new AbortController();
   let recovered = 0;
   const control = { recover: async () => void (recovered += 1) };
-  const running = maintain({ store, clock, log, owner: 'n', control, signal: end.signal, home, mediaFolder, settings: () => ({ store: storeSection.schema.parse({ media_max_total_mb: 1, ...settings }) }), random: () => 0.5, expireSessions: () => Promise.resolve() });
+  const running = maintain({ store, clock, log, owner: 'n', control, signal: end.signal, home, mediaFolder, settings: () => ({ store: storeSection.schema.parse({ media_max_total_mb: 1, ...settings }) }), random: () => 0.5, expireSessions });
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
     while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -72,6 +72,13 @@ test('it tidies up some minutes after a start and then once an hour, the store i
   upkeep.set(6 * hourMs);
   await upkeep.pass(60 * secondMs);
   assert.deepEqual([upkeep.logged('maintenance.pruned'), upkeep.logged('maintenance.tidied'), upkeep.logged('maintenance.failed')], [3, 2, 0]);
+});
+
+test('a duty that fails is said, and the others are done all the same', async () => {
+  await using upkeep = await newUpkeep({}, () => Promise.reject(new Error('broken')));
+  upkeep.set(hourMs);
+  await upkeep.pass(30 * secondMs);
+  assert.deepEqual([upkeep.logged('maintenance.failed'), upkeep.logged('maintenance.pruned')], [1, 1]);
 });
 
 test('conversations in which nobody has spoken for store.session_days go with their files; without it they stay', async () => {

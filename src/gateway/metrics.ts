@@ -42,8 +42,12 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; clock:
     for (const state of ['pending', 'sending', 'unknown', 'failed']) open.at('outbox', state).set(outbox[state] ?? 0);
     oldest.at().set((age ?? 0) / 1000);
     oldestDelivery.at().set((deliveryAge ?? 0) / 1000);
-    for (const status of sources.accounts()) for (const state of accountStates) connected.at(status.account, state).set(status.state === state ? 1 : 0);
-    for (const status of sources.accounts()) evidence.at(status.account).set(Math.max(0, sources.clock.now() - (lastHeardMs(status) ?? startedMs)) / 1000);
+    connected.clear();
+    evidence.clear();
+    for (const status of sources.accounts()) {
+      for (const state of accountStates) connected.at(status.account, state).set(status.state === state ? 1 : 0);
+      evidence.at(status.account).set(Math.max(0, sources.clock.now() - (lastHeardMs(status) ?? startedMs)) / 1000);
+    }
   });
   return {
     accepted: (event, outcome) => inbound.at(platformOf(event.account), outcome.accepted).inc(),

@@ -7,7 +7,7 @@ export interface HookDecision {
   readonly verdict: string;
 }
 
-/** What asking a hook came to. `resting`: it has failed so often that it is left alone for a while. */
+/** What asking a hook came to. */
 export type Asked = { readonly type: 'answered'; readonly value: unknown } | { readonly type: 'failed'; readonly problem: string };
 
 /** A hook that is asked. */

@@ -73,7 +73,8 @@ export class ModuleRunner implements HookRunner {
   /** A module that cannot be loaded is tried again after growing waits, not with every event. */
   #use(): Started {
     if (this.#closing.signal.aborted) throw new HookError('aborted', 'it has been closed');
-    if (this.#current !== undefined && !this.#current.thread.ended) return this.#current;
+    if (this.#current?.thread.ended === false) return this.#current;
+    if (this.#current !== undefined) this.#all.delete(this.#current);
     if (this.#deps.clock.now() < this.#notBeforeMs) throw new HookError('not_started', this.#lastProblem);
     this.#current = this.#start();
     return this.#current;

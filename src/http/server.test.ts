@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { test } from 'node:test';
 import { Hono } from 'hono';
 import { openStoredData } from '../../test/support/stored-data.ts';
@@ -68,6 +68,22 @@ test('a server listens on a free port, answers and closes', async () => {
   assert.equal(await (await fetch(http.url)).text(), '127.0.0.1');
   await http.close();
   await assert.rejects(fetch(http.url));
+});
+
+test('a connection that cannot be taken is told, and ends nothing', async () => {
+  const app = new Hono<HttpEnv>();
+  let listener: Server | undefined;
+  app.get('/', (c) => {
+    // Node keeps it there, and its types do not say so.
+    listener = (c.env.incoming?.socket as { readonly server?: Server } | undefined)?.server;
+    return c.text('here');
+  });
+  const told: string[] = [];
+  const http = await startHttp({ options: httpOptions.parse({ port: 0 }), app, patience: { closeMs: 50 }, onError: ({ message }) => told.push(message) });
+  await (await fetch(http.url)).text();
+  listener?.emit('error', new Error('accept ENFILE'));
+  assert.deepEqual([await (await fetch(http.url)).text(), told], ['here', ['accept ENFILE']]);
+  await http.close();
 });
 
 test('a port in use is a sentence about http.port', async () => {

@@ -114,6 +114,8 @@ export interface HttpServerDeps {
   /** The next gateway of this home may listen at the same port, to take over; `beside`: the one before does so now. Only where `canSharePorts`. */
   readonly sharing?: 'nobody' | 'successor' | 'beside';
   readonly patience?: Partial<Patience>;
+  /** A connection could not be taken, as when there are too many open files; the next one is tried all the same. */
+  onError?(error: Error): void;
 }
 
 /** Whether two processes can listen at one port, and connections go to those that do. */
@@ -149,7 +151,8 @@ export const startHttp = async (deps: HttpServerDeps): Promise<RunningHttp> => {
   } catch (error) {
     throw listenError(error as NodeJS.ErrnoException, options);
   }
-  const closed = once(server, 'close');
+  server.on('error', (error) => deps.onError?.(error));
+  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()));
   let isListening = true;
   const refuse = (): void => {
     if (!isListening) return;

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { exportTarget } from './otlp.ts';
+import { capturingLogger } from './logger.ts';
+import { exportTarget, SpanExporter } from './otlp.ts';
+import type { Span } from './otlp.ts';
 
 const target = (endpoint: string, headers: Readonly<Record<string, string>> = {}): ReturnType<typeof exportTarget> => exportTarget({ endpoint, headers });
 
@@ -17,4 +22,28 @@ test('a user and password are sent as a header, unless one is configured', () =>
   assert.equal(target('https://ada:p%40ss@c.example/').headers['authorization'], `Basic ${Buffer.from('ada:p@ss').toString('base64')}`);
   assert.equal(target('https://ada:x@c.example/', { authorization: 'Bearer y' }).headers['authorization'], 'Bearer y');
   assert.equal(target('https://c.example/').headers['authorization'], undefined);
+});
+
+const span: Span = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), name: 'turn', startMs: 1, endMs: 2, failed: false, values: {} };
+
+test('spans are kept for a collector that is busy, and given up when it will never take them', async () => {
+  for (const { status, lost, kept } of [{ status: 503, lost: undefined, kept: 1 }, { status: 401, lost: 1, kept: 0 }]) {
+    const { log, lines } = capturingLogger();
+    const received: string[] = [];
+    const answers = [status, 200];
+    const server = createServer((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => received.push(text));
+      request.on('end', () => response.writeHead(answers.shift() ?? 200).end());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const exporter = new SpanExporter({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, headers: {}, service: 'hermes', version: '1' }, log);
+    exporter.add(span);
+    await exporter.stop();
+    await exporter.stop();
+    server.closeAllConnections();
+    server.close();
+    assert.equal(received.length, 1 + kept, String(status));
+    assert.deepEqual(lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>).map((line) => [line['msg'], line['status'], line['lost']]), [['traces.refused', status, lost]]);
+  }
 });

@@ -28,6 +28,8 @@ const sendEveryMs = 5000;
 const mostWaiting = 2000;
 const mostAtOnce = 500;
 const timeoutMs = 10_000;
+/** As the protocol has it: with any other refusal the same spans are refused again. */
+const worthRepeating: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const valueOf = (value: SpanValue): Readonly<Record<string, unknown>> => {
   if (typeof value === 'string') return { stringValue: value };
@@ -110,15 +112,16 @@ export class SpanExporter {
     this.#dropped = 0;
   }
 
+  /** False when they are to be sent again. */
   async #post(spans: readonly Span[]): Promise<boolean> {
     try {
       const { url, headers } = exportTarget(this.#options);
       const response = await fetch(url, { method: 'POST', headers, body: otlpBody(spans, this.#options), signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
       await response.body?.cancel();
       if (response.ok) return true;
-      this.#log.warn({ status: response.status }, 'traces.refused');
-      // What it calls malformed it will not take later either.
-      return response.status === 400;
+      const again = worthRepeating.has(response.status);
+      this.#log.warn({ status: response.status, ...(!again && { lost: spans.length }) }, 'traces.refused');
+      return !again;
     } catch (error) {
       this.#log.warn({ err: error }, 'traces.not_sent');
       return false;

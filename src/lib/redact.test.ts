@@ -8,6 +8,14 @@ test('a remembered value is hidden wherever it stands, however often', () => {
   assert.equal(redactor.redact('hunter22 and "hunter22"'), '*** and "***"');
 });
 
+test('nothing of a value is left to read although the beginning of it is a value as well', () => {
+  for (const order of [['hunter22', 'hunter22-and-more'], ['hunter22-and-more', 'hunter22']]) {
+    const redactor = newRedactor();
+    for (const secret of order) redactor.remember(secret);
+    assert.equal(redactor.redact('hunter22-and-more, hunter22'), '***, ***');
+  }
+});
+
 test('a value too short to be told from ordinary text is not remembered', () => {
   const redactor = newRedactor();
   redactor.remember('a');

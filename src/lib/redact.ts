@@ -33,10 +33,13 @@ const base64Forms = (value: string): readonly string[] =>
 
 const jsonForm = (value: string): string => JSON.stringify(value).slice(1, -1);
 
+/** The longest first: of a value that begins another one, hiding the short one would leave the rest of the long one to read. */
+const withForms = (known: ReadonlySet<string>, forms: readonly string[]): ReadonlySet<string> => new Set([...known, ...forms].toSorted((a, b) => b.length - a.length));
+
 export const newRedactor = (): Redactor => {
-  const values = new Set<string>();
-  const escaped = new Set<string>();
-  const inBase64 = new Set<string>();
+  let values: ReadonlySet<string> = new Set();
+  let escaped: ReadonlySet<string> = new Set();
+  let inBase64: ReadonlySet<string> = new Set();
   const hide = (text: string, some: Iterable<string>): string => {
     let out = text;
     for (const value of some) if (out.includes(value)) out = out.replaceAll(value, '***');
@@ -45,9 +48,9 @@ export const newRedactor = (): Redactor => {
   return {
     remember(secret) {
       if (secret.length < 6 || values.has(secret)) return;
-      values.add(secret);
-      for (const form of [encodeURIComponent(secret.toWellFormed()), encodeURI(secret.toWellFormed()), jsonForm(secret)]) if (form !== secret) escaped.add(form);
-      if (secret.length >= leastEncoded) for (const form of base64Forms(secret)) inBase64.add(form);
+      values = withForms(values, [secret]);
+      escaped = withForms(escaped, [encodeURIComponent(secret.toWellFormed()), encodeURI(secret.toWellFormed()), jsonForm(secret)].filter((form) => form !== secret));
+      if (secret.length >= leastEncoded) inBase64 = withForms(inBase64, base64Forms(secret));
     },
     redact(text) {
       // First the longer forms: a part of a secret may be known as well.

@@ -11,7 +11,7 @@ const policy = z.strictObject({
   idle_minutes: z.number().min(0).default(1440).describe('Length of the pause'),
   notify: z.boolean().default(true).describe('Tell the chat about it'),
   notify_exclude_platforms: z.array(z.string()).default(['api_server', 'webhook']).describe('Platforms that are not told'),
-  bg_process_max_age_hours: z.number().min(0).default(24).describe('A background process holds a reset back for this long'),
+  bg_process_max_age_hours: z.number().min(0).default(24).describe('A background process holds a reset back for this many hours after it was started; 0 for not at all'),
 });
 
 /** An override replaces the policy as a whole, so it has to say its mode. */

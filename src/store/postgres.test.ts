@@ -51,6 +51,16 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
     }
   };
 
+  test('what others say on the same channel is passed over', async () => {
+    const store = await open();
+    const other = await open();
+    const told = Promise.withResolvers<string>();
+    using _listening = store.listen('lane', told.resolve);
+    for (const foreign of ['', 'not JSON', '{}', '[1,2,3]', '["other","error","x"]', '["other","lane"]']) await other.write((tx) => sql`select pg_notify('hermes', ${foreign})`.execute(tx.q));
+    await other.write(async (tx) => tx.notify('lane', 'turn:s1'));
+    assert.equal(await told.promise, 'turn:s1');
+  });
+
   test('notifications of other processes arrive, and arrive again after the connection was lost', async () => {
     const { log, lines } = capturingLogger();
     const store = await open(log);
@@ -96,7 +106,7 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
       });
     };
     await Promise.all([append('x', 'y'), append('y', 'x')]);
-    assert.equal(runs, 3);
+    assert.ok(runs >= 3, `it ran ${runs} times`);
     const rows = await store.read((db) => db.q.selectFrom('account_values').select('value').execute());
     assert.deepEqual(rows.map((row) => row.value), ['..', '..']);
   });

@@ -25,6 +25,19 @@ interface Notice {
   readonly payload: string;
 }
 
+/** Undefined for what is none of ours: everybody who may connect to the database may say something there. */
+const readMessage = (text: string | undefined): { readonly origin: string; readonly channel: string; readonly payload: string } | undefined => {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    if (!Array.isArray(value) || value.length !== 3 || !value.every((part) => typeof part === 'string')) return undefined;
+    const [origin = '', channel = '', payload = ''] = value;
+    return { origin, channel, payload };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};
+
 export interface PostgresOptions {
   readonly url: string;
   readonly log: Logger;
@@ -137,17 +150,23 @@ export class PostgresStore implements Store {
   async #subscribe(): Promise<void> {
     const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: 10_000, keepAlive: true });
     let subscribed = false;
-    client.on('notification', (message) => {
-      const [origin, channel, payload] = JSON.parse(message.payload ?? '[]') as [string, Channel, string];
-      if (origin !== this.#origin) this.#emitter.emit(channel, payload);
+    client.on('notification', ({ payload }) => {
+      const message = readMessage(payload);
+      if (message !== undefined && message.origin !== this.#origin && this.#emitter.listenerCount(message.channel) > 0) this.#emitter.emit(message.channel, message.payload);
     });
     client.on('error', (error) => this.#log.warn({ err: postgresError(error) }, 'store.notifications_lost'));
     // A connection that was never made ends too; whoever tried to make it tries again.
     client.once('end', () => {
       if (subscribed) void this.#resubscribe();
     });
-    await client.connect();
-    await client.query(`listen ${channelName}`);
+    try {
+      await client.connect();
+      await client.query(`listen ${channelName}`);
+    } catch (error) {
+      // A server that takes connections and no subscriptions, as one that only follows another does, would run out of them.
+      await client.end();
+      throw error;
+    }
     subscribed = true;
     this.#listener = client;
     if (this.#closing.signal.aborted) await client.end();

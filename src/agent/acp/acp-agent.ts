@@ -11,7 +11,7 @@ import type { AcpOptions } from './options.ts';
 
 export interface AcpAgentDeps {
   readonly options: Omit<AcpOptions, 'cwd'>;
-  /** Where it works; absolute. Made when it is not there. */
+  /** Where it works unless a turn says otherwise; absolute. Made when it is not there. */
   readonly cwd: string;
   /** What of our own environment a child may have; its own variables are put over it. */
   readonly environment: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface AcpAgentDeps {
 const filesOf = (deps: AcpAgentDeps): Partial<ClientFiles> | undefined => {
   const { files } = deps.options;
   if (files === 'none') return undefined;
-  const { read, write } = newClientFiles({ folder: deps.cwd, home: deps.home, userHome: deps.userHome });
+  const { read, write } = newClientFiles(deps);
   return files === 'write' ? { read, write } : { read };
 };
 

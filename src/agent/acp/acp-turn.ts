@@ -74,7 +74,10 @@ const askPermission = async (turn: Turn, request: RequestPermissionRequest, agen
   }
 };
 
+const folderOf = ({ deps, input }: Turn): string => input.place.workdir ?? deps.cwd;
+
 const listenerOf = (turn: Turn, live: LiveSession, agent: string): SessionListener => ({
+  folder: folderOf(turn),
   update(update) {
     if (turn.asking === 0) turn.watch.alive();
     if (update.type === 'cost') live.costUsd = update.usd;
@@ -224,8 +227,8 @@ async function* work(turn: Turn): AsyncGenerator<TurnEvent, void, undefined> {
   const process = await borrow(turn);
   try {
     const { sessionId, turnId, transcript } = input;
-    const { maker, cwd, store, log } = deps;
-    const opened = await within(turn, openMs, openSession(process, { sessionId, turnId, transcript, maker, cwd, store, log }));
+    const { maker, store, log } = deps;
+    const opened = await within(turn, openMs, openSession(process, { sessionId, turnId, transcript, maker, cwd: folderOf(turn), store, log }));
     yield* converse(turn, process, opened);
   } catch (error) {
     // Whatever is under way when the program goes fails, each thing in its own words.

@@ -10,22 +10,20 @@ import { findRealPath } from '../tools/files/resolve-path.ts';
 import type { FoundPath } from '../tools/files/resolve-path.ts';
 
 export interface ClientFilesDeps {
-  /** The folder of the agent: nothing outside it is touched. */
-  readonly folder: string;
   readonly home: string;
   readonly userHome: string;
 }
 
-/** What an agent may ask us to do with files. A refusal is a `ToolError`. */
+/** What an agent may ask us to do with files in the folder that it works in: nothing outside it is touched. A refusal is a `ToolError`. */
 export interface ClientFiles {
-  read(request: Pick<ReadTextFileRequest, 'path' | 'line' | 'limit'>): Promise<string>;
-  write(request: Pick<WriteTextFileRequest, 'path' | 'content'>): Promise<void>;
+  read(request: Pick<ReadTextFileRequest, 'path' | 'line' | 'limit'>, folder: string): Promise<string>;
+  write(request: Pick<WriteTextFileRequest, 'path' | 'content'>, folder: string): Promise<void>;
 }
 
 const maxReadBytes = 4 * 1024 * 1024;
 
-const policyOf = async (deps: ClientFilesDeps): Promise<PathPolicy> => {
-  const [folder, home, userHome] = await Promise.all([deps.folder, deps.home, deps.userHome].map(async (path) => (await findRealPath(path)).real));
+const policyOf = async (deps: ClientFilesDeps, at: string): Promise<PathPolicy> => {
+  const [folder, home, userHome] = await Promise.all([at, deps.home, deps.userHome].map(async (path) => (await findRealPath(path)).real));
   if (folder === undefined || home === undefined || userHome === undefined) throw new ToolError('unavailable', 'The folders cannot be found.');
   return { home, agentHome: home, userHome, writable: [folder], readable: [] };
 };
@@ -55,15 +53,15 @@ export const newClientFiles = (deps: ClientFilesDeps): ClientFiles => {
     throw new ToolError('unavailable', `${found.lexical} ${verdict.reason}.`);
   };
   return {
-    async read({ path, line, limit }) {
-      const policy = await policyOf(deps);
+    async read({ path, line, limit }, folder) {
+      const policy = await policyOf(deps, folder);
       const { handle, stats } = await openAt(await allowed(path, 'read', policy), 'read', policy);
       await using _closed = handle;
       if (stats.size > BigInt(maxReadBytes)) throw new ToolError('failed', `${path} is larger than ${maxReadBytes} bytes.`);
       return linesOf(await handle.readFile('utf8'), line ?? 1, limit ?? undefined);
     },
-    async write({ path, content }) {
-      const policy = await policyOf(deps);
+    async write({ path, content }, folder) {
+      const policy = await policyOf(deps, folder);
       const found = await allowed(path, 'write', policy);
       const before = found.exists ? await openAt(found, 'write', policy) : undefined;
       await before?.handle.close();

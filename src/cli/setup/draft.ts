@@ -16,7 +16,7 @@ import type { SecretCommands } from '../../config/secret-commands.ts';
 import type { SecretReadings } from '../../config/secret-source.ts';
 import { childOf } from '../../config/setting-node.ts';
 import type { Environment } from '../../config/variables.ts';
-import { writeAtomically } from '../../config/write-atomically.ts';
+import { writeAtomically } from '../../lib/write-atomically.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import { platforms } from '../../platforms/registry.ts';

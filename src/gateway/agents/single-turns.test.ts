@@ -58,6 +58,14 @@ eachStore((_engine, open) => {
     assert.ok(await singles.enter('a', never));
   });
 
+  test('a store that cannot be asked costs the agent no hand', async () => {
+    const { store } = await open();
+    const away = Object.create(store, { read: { value: () => Promise.reject(new Error('away')) } }) as Store;
+    const singles = new SingleTurns({ store: away, clock: manualClock(), log: silentLogger, settings });
+    await assert.rejects(singles.enter('a', never), /away/);
+    assert.equal(singles.count('a'), 0);
+  });
+
   test('whoever waits too long is turned away', async () => {
     const { store } = await open();
     const clock = manualClock();

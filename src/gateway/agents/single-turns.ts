@@ -33,11 +33,21 @@ export class SingleTurns {
     const { clock } = this.#deps;
     const untilMs = clock.now() + longestWaitMs;
     for (;;) {
-      this.#add(agent, 1);
-      if (await this.#fits(agent)) return { [Symbol.asyncDispose]: () => this.#leave(agent) };
-      this.#add(agent, -1);
+      if (await this.#take(agent)) return { [Symbol.asyncDispose]: () => this.#leave(agent) };
       if (clock.now() >= untilMs || !(await slept(clock, lookMs, signal))) return undefined;
     }
+  }
+
+  /** Counts before it looks, so that two who look at once see each other. */
+  async #take(agent: string): Promise<boolean> {
+    let fits = false;
+    this.#add(agent, 1);
+    try {
+      fits = await this.#fits(agent);
+    } finally {
+      if (!fits) this.#add(agent, -1);
+    }
+    return fits;
   }
 
   #most(agent: string): number | undefined {

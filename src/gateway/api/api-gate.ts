@@ -161,10 +161,10 @@ export class ApiGate {
     return this.#deps.store.read((db) => findApiCall(db, of));
   }
 
-  /** The events of a call that was submitted before. */
-  follow(id: string): AsyncGenerator<TurnEvent, void, undefined> {
+  /** The events of a call that was submitted before, until the signal comes. Nothing is kept for whoever does not begin to read. */
+  async *follow(id: string, signal?: AbortSignal): AsyncGenerator<TurnEvent, void, undefined> {
     const { store, hub, clock } = this.#deps;
-    return followCall({ store, clock }, { id, mayHaveEnded: true }, hub.follow(id));
+    yield* followCall({ store, clock }, { id, mayHaveEnded: true, signal }, hub.follow(id));
   }
 
   async cancel(id: string): Promise<void> {

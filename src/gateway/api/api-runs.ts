@@ -24,8 +24,8 @@ export interface FoundRun<Wire> {
 export interface ApiRuns {
   /** One of a key's own runs as it stands now. */
   find<Wire>(of: { readonly id: string; readonly keyId: string }): Promise<FoundRun<Wire> | undefined>;
-  /** What has happened and will happen, behind an event. */
-  follow(id: string, afterSeq: number): AsyncGenerator<StoredRunEvent, void, undefined>;
+  /** What has happened and will happen, behind an event, until the signal comes. */
+  follow(id: string, afterSeq: number, signal: AbortSignal): AsyncGenerator<StoredRunEvent, void, undefined>;
   answer(answer: RunAnswer): Promise<RunAnswered>;
   steer(run: { readonly id: string; readonly sessionId: string }, text: string): Promise<'accepted' | 'not_running' | 'queue_full'>;
 }
@@ -43,7 +43,7 @@ export const newApiRuns = ({ store, clock }: { readonly store: Store; readonly c
       const isAsking = (await openTurnQuestions(db, turnId)).some(({ leftMs }) => leftMs > 0);
       return { call, state: isAsking ? 'waiting_for_approval' : 'running', last };
     }),
-  follow: (id, afterSeq) => followRun({ store, clock }, { id, afterSeq }),
+  follow: (id, afterSeq, signal) => followRun({ store, clock }, { id, afterSeq }, signal),
   answer: (answer) => store.write((tx) => answerRun(tx, answer)),
   steer: (run, text) => store.write((tx) => steerRun(tx, run, { text, nowMs: clock.now() })),
 });

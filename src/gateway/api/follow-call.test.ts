@@ -3,10 +3,20 @@ import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import { noUsage } from '../../core/transcript.ts';
 import type { TurnEvent } from '../../core/turn.ts';
+import { replyTarget } from '../../core/message.ts';
+import { beginTurn } from '../../sessions/begin.ts';
+import type { BeginPolicy } from '../../sessions/begin.ts';
 import { endApiCall, insertApiCall } from '../../store/api-calls.ts';
 import type { ApiCallResult } from '../../store/api-calls.ts';
+import { insertInboxItem } from '../../store/inbox.ts';
+import { claimLane, enqueueLane, turnLane } from '../../store/lanes.ts';
+import { createSession } from '../../store/sessions.ts';
+import type { Store } from '../../store/store.ts';
 import { CallHub } from './call-hub.ts';
 import { followCall } from './follow-call.ts';
+import { apiAccount } from './place.ts';
+
+const policy: BeginPolicy = { maxAttempts: 3, continueWithinMs: () => 3_600_000, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined };
 
 const result: ApiCallResult = { reason: 'completed', error: null, rows: [{ role: 'assistant', content: 'said elsewhere', finishReason: 'stop' }], usage: noUsage, throughId: 3 };
 const call = { id: 'resp_1', keyId: 'k1', kind: 'response', sessionId: 's1', request: {}, hidden: false };
@@ -34,6 +44,43 @@ eachStore((_engine, open) => {
     const events: TurnEvent[] = [];
     for await (const event of followCall({ store, clock }, { id: 'resp_1', mayHaveEnded: true }, new CallHub().follow('resp_1'))) events.push(event);
     assert.deepEqual(events.at(-1), { type: 'end', reason: 'model_error', error: { code: 'overloaded', sentence: 'Busy.' } });
+  });
+
+  test('what is said in the moment in which the end is stored is told, and an end behind it', async () => {
+    const { store, clock } = await open();
+    await store.write(async (tx) => {
+      await insertApiCall(tx, call);
+      await createSession(tx, { id: 's1', agent: 'main', account: apiAccount, chatType: 'dm' });
+      await enqueueLane(tx, { lane: turnLane('s1'), kind: 'turn' });
+      const event = { account: apiAccount, kind: 'message', nativeId: 'resp_1', chat: { id: 'c', type: 'dm' }, sender: { id: 'k1', isBot: false }, text: 'x', media: [], addressed: true, mentioned: false, sentAtMs: 0 } as const;
+      await insertInboxItem(tx, { event, class: 'chat', decisions: [], place: { lane: turnLane('s1'), sessionId: 's1', sessionKey: '' } });
+    });
+    const begun = await store.write(async (tx) => {
+      const claim = (await claimLane(tx, { lane: turnLane('s1'), owner: 'one', leaseMs: 60_000 })) ?? assert.fail();
+      return beginTurn(tx, claim, policy);
+    });
+    if (begun.type !== 'turn') return assert.fail();
+    const hub = new CallHub();
+    /** The turn ends while the store is being asked. */
+    const slow = Object.create(store, {
+      read: {
+        async value(work: Parameters<Store['read']>[0]) {
+          hub.onEvent(begun, { type: 'text', delta: 'the last words' });
+          await store.write((tx) => endApiCall(tx, 'resp_1', result));
+          return store.read(work);
+        },
+      },
+    }) as Store;
+    assert.deepEqual(await collect(followCall({ store: slow, clock }, { id: 'resp_1', mayHaveEnded: true }, hub.follow('resp_1'))), ['text', 'end']);
+  });
+
+  test('whoever does not listen any more is not waited for', async () => {
+    const { store, clock } = await open();
+    await store.write((tx) => insertApiCall(tx, call));
+    const gone = new AbortController();
+    const following = collect(followCall({ store, clock }, { id: 'resp_1', mayHaveEnded: true, signal: gone.signal }, new CallHub().follow('resp_1')));
+    gone.abort();
+    assert.deepEqual(await following, []);
   });
 
   test('who follows when the gateway stops is told that the turn goes on later', async () => {

@@ -1,6 +1,7 @@
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { TurnEvent } from '../../core/turn.ts';
 import { isSilentReply } from '../../delivery/silence.ts';
+import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { apiCall } from '../../store/api-calls.ts';
 import type { ApiCallResult } from '../../store/api-calls.ts';
@@ -17,23 +18,27 @@ const endOf = ({ reason, error, errorCode }: ApiCallResult): TurnEvent => ({ typ
 /** What happened in a turn, from how it ended. */
 export const eventsOfResult = (result: ApiCallResult): readonly TurnEvent[] => [...result.rows.flatMap(saidBy), { type: 'usage', usage: result.usage, model: '' }, endOf(result)];
 
-const nextLook = async (feed: CallFeed, clock: Clock): Promise<void> => {
+const nextLook = async (feed: CallFeed, clock: Clock, signal: AbortSignal): Promise<void> => {
   const done = new AbortController();
-  const look = clock.sleep(lookMs, done.signal).then(
-    () => undefined,
-    () => undefined,
-  );
-  await Promise.race([feed.arrived, look]);
+  await Promise.race([feed.arrived, slept(clock, lookMs, AbortSignal.any([done.signal, signal]))]);
   done.abort();
 };
 
-/** The events of a call's turn as they happen, or as they are stored when it runs elsewhere. Ends with exactly one `end`. */
-export async function* followCall(deps: { readonly store: Store; readonly clock: Clock }, call: { readonly id: string; readonly mayHaveEnded: boolean }, feed: CallFeed): AsyncGenerator<TurnEvent, void, undefined> {
+export interface FollowedCall {
+  readonly id: string;
+  readonly mayHaveEnded: boolean;
+  /** Nobody listens any more; left out where somebody does to its end. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The events of a call's turn as they happen, or as they are stored when it runs elsewhere. Ends with exactly one `end`, unless the signal comes first. */
+export async function* followCall(deps: { readonly store: Store; readonly clock: Clock }, call: FollowedCall, feed: CallFeed): AsyncGenerator<TurnEvent, void, undefined> {
+  const signal = call.signal ?? new AbortController().signal;
   let heard = false;
   let look = call.mayHaveEnded;
   try {
-    for (;;) {
-      if (!look) await nextLook(feed, deps.clock);
+    while (!signal.aborted) {
+      if (!look) await nextLook(feed, deps.clock, signal);
       look = false;
       const events = feed.take();
       for (const event of events) {
@@ -44,9 +49,11 @@ export async function* followCall(deps: { readonly store: Store; readonly clock:
       if (events.length > 0) continue;
       const stored = await deps.store.read((db) => apiCall(db, call.id));
       if (stored?.result === undefined) continue;
-      // Its end may have come here meanwhile.
+      // What it said last, and perhaps its end, may have come here meanwhile.
       const late = feed.take();
-      yield* late.length > 0 ? late : heard ? [endOf(stored.result)] : eventsOfResult(stored.result);
+      if (!heard && late.length === 0) return yield* eventsOfResult(stored.result);
+      yield* late;
+      if (late.at(-1)?.type !== 'end') yield endOf(stored.result);
       return;
     }
   } finally {

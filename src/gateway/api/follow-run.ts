@@ -9,14 +9,14 @@ import type { Store } from '../../store/store.ts';
 const lookMs = 1000;
 const pageSize = 200;
 
-/** The events of a run behind one of them, as they are kept: those that are there, then those that come, up to its end. */
-export async function* followRun(deps: { readonly store: Store; readonly clock: Clock }, run: { readonly id: string; readonly afterSeq: number }): AsyncGenerator<StoredRunEvent, void, undefined> {
+/** The events of a run behind one of them, as they are kept: those that are there, then those that come, up to its end or until the signal comes. */
+export async function* followRun(deps: { readonly store: Store; readonly clock: Clock }, run: { readonly id: string; readonly afterSeq: number }, signal: AbortSignal): AsyncGenerator<StoredRunEvent, void, undefined> {
   let woken = new AbortController();
   using _listening = deps.store.listen('run', (id) => {
     if (id === run.id) woken.abort();
   });
   let seq = run.afterSeq;
-  for (;;) {
+  while (!signal.aborted) {
     woken = new AbortController();
     const { events, isOver } = await deps.store.read(async (db) => {
       const found = await runEventsAfter(db, { runId: run.id, seq, limit: pageSize });
@@ -28,6 +28,6 @@ export async function* followRun(deps: { readonly store: Store; readonly clock: 
       if (each.event.type === 'end') return;
     }
     if (isOver) return;
-    if (events.length === 0) await slept(deps.clock, lookMs, woken.signal);
+    if (events.length === 0) await slept(deps.clock, lookMs, AbortSignal.any([woken.signal, signal]));
   }
 }

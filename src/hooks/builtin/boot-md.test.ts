@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newTestFolder, startHooks, until } from '../hook-folder.test-support.ts';
@@ -26,4 +26,18 @@ test('each agent works through its own BOOT.md when the gateway starts, and thos
   assert.match(begun[0]?.text ?? '', /\[SILENT\][\s\S]*- look at the mail$/);
   assert.ok((begun[1]?.text.length ?? 0) < 21_000, 'a file without end is cut');
   assert.equal(running.hooks.report().hooks[0]?.calls, 1);
+});
+
+test('a BOOT.md that cannot be read keeps no other agent from its own, and is told as a failure', async () => {
+  await using broken = await newTestFolder();
+  await using fine = await newTestFolder();
+  await mkdir(join(broken.path, 'BOOT.md'));
+  await writeFile(join(fine.path, 'BOOT.md'), 'water the plants');
+  const begun: string[] = [];
+  const boot = bootMd({ agents: () => [{ id: 'main', home: broken.path }, { id: 'support', home: fine.path }], begin: async (agent) => void begun.push(agent) });
+  await using running = await startHooks(() => [], { builtins: [boot] });
+  running.hooks.emit('gateway:startup', hookEvents['gateway:startup'].sample);
+  await until(() => running.hooks.report().hooks[0]?.failures === 1, 'the failure to be counted');
+  assert.deepEqual(begun, ['support']);
+  assert.match(running.hooks.report().hooks[0]?.lastProblem ?? '', /EISDIR/);
 });

@@ -30,15 +30,19 @@ const prompt = (text: string): string =>
     text,
   ].join('\n');
 
+const bootAgent = async ({ id, home }: ReturnType<BootDeps['agents']>[number], begin: BootDeps['begin']): Promise<void> => {
+  const text = await readBoot(home);
+  if (text !== undefined) await begin(id, prompt(text));
+};
+
 /** Whatever stands in an agent's `BOOT.md` is done by that agent once the gateway has started. */
 export const bootMd = ({ agents, begin }: BootDeps): BuiltinHook => ({
   id: 'boot-md',
   manifest: { name: 'boot-md', description: 'Has each agent work through its BOOT.md when the gateway starts', events: ['gateway:startup'], kind: 'observe', on_failure: 'pass', enabled: true },
   async handle() {
-    for (const { id, home } of agents()) {
-      const text = await readBoot(home);
-      if (text !== undefined) await begin(id, prompt(text));
-    }
+    const begun = await Promise.allSettled(agents().map((agent) => bootAgent(agent, begin)));
+    const failures = begun.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    if (failures.length > 0) throw new AggregateError(failures, failures.map((reason) => (reason instanceof Error ? reason.message : String(reason))).join('; '));
     return null;
   },
 });

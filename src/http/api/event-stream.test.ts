@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { Hono } from 'hono';
 import { manualClock } from '../../lib/clock.ts';
 import { eventStream } from './event-stream.ts';
-import type { Frame } from './event-stream.ts';
+import type { Frame, StreamOptions } from './event-stream.ts';
 
-const open = async (frames: AsyncGenerator<Frame, void, undefined>, keep = false) => {
+const open = async (frames: AsyncGenerator<Frame, void, undefined>, wishes: Partial<StreamOptions> = {}) => {
   const clock = manualClock();
-  const app = new Hono().get('/', (c) => eventStream(c, frames, { clock, keep }));
+  const app = new Hono().get('/', (c) => eventStream(c, frames, { clock, keep: false, ...wishes }));
   const response = await app.request('/');
   const reader = response.body!.getReader();
   const next = async (): Promise<string | undefined> => {
@@ -48,6 +48,23 @@ test('frames that are there together are written together, and none is lost to a
   await assert.rejects(next(), /broken/);
 });
 
+test('frames that wait for something are told that nobody reads them any more', async () => {
+  const gone = Promise.withResolvers<void>();
+  let ended = false;
+  async function* frames(): AsyncGenerator<Frame, void, undefined> {
+    try {
+      yield { data: 1 };
+      await gone.promise;
+    } finally {
+      ended = true;
+    }
+  }
+  const { next, leave } = await open(frames(), { onGone: gone.resolve });
+  await next();
+  await leave();
+  assert.equal(ended, true);
+});
+
 test('a stream that has nothing to say says so at least every ten seconds', async () => {
   const late = Promise.withResolvers<Frame>();
   async function* frames(): AsyncGenerator<Frame, void, undefined> {
@@ -79,7 +96,7 @@ test('when the reader goes away the frames are ended, or made to their end where
   await left.leave();
   assert.ok(made.length < 20);
   made.length = 0;
-  const kept = await open(frames(), true);
+  const kept = await open(frames(), { keep: true });
   await kept.next();
   await kept.leave();
   assert.equal(made.length, 20);

@@ -6,6 +6,8 @@ export interface StreamOptions {
   readonly clock: Clock;
   /** Whether the frames are made to their end although nobody reads them. */
   readonly keep: boolean;
+  /** The client has gone away: what the frames wait for is not waited for any more. */
+  onGone?(): void;
 }
 
 const encoder = new TextEncoder();
@@ -94,6 +96,7 @@ export const eventStream = (c: Context, frames: AsyncGenerator<Frame, void, unde
     },
     async cancel() {
       ended.abort(null);
+      options.onGone?.();
       if (options.keep) await drain(frames);
       else await frames.return();
     },

@@ -30,14 +30,16 @@ export interface Work {
   begin(c: Context<HttpEnv>, caller: Caller): Promise<Job>;
 }
 
-/** Tells when a client goes away before it was answered. */
-const watchClient = (c: Context<HttpEnv>): AbortSignal => {
+/** Tells when a client goes away before it was answered, or has gone already. */
+const watchClient = (c: Context<HttpEnv>): Disposable & { readonly signal: AbortSignal } => {
   const gone = new AbortController();
   const outgoing = c.env?.outgoing;
-  outgoing?.once('close', () => {
-    if (!outgoing.writableFinished) gone.abort();
-  });
-  return gone.signal;
+  const look = (): void => {
+    if (outgoing?.writableFinished === false) gone.abort();
+  };
+  if (outgoing?.destroyed === true) look();
+  else outgoing?.once('close', look);
+  return { signal: gone.signal, [Symbol.dispose]: () => void outgoing?.off('close', look) };
 };
 
 /** Keeps the number of answers and their cost within what the settings and each key allow. */
@@ -46,11 +48,19 @@ export const newWork = ({ callers, store, clock, log, options }: WorkDeps): Work
   return {
     async begin(c, caller) {
       if (running >= options.max_concurrent_requests) throw new ApiError(429, `The gateway works on ${running} answers already. Try again in a moment.`, { code: 'rate_limit_exceeded', retryAfterMs: 1000 });
-      const admitted = await callers.admit(caller);
+      // Counted before anything is waited for: those who come meanwhile must see it.
       running += 1;
+      let admitted: Disposable;
+      try {
+        admitted = await callers.admit(caller);
+      } catch (error) {
+        running -= 1;
+        throw error;
+      }
       let open = true;
+      const client = options.on_disconnect === 'cancel' ? watchClient(c) : undefined;
       return {
-        signal: options.on_disconnect === 'cancel' ? watchClient(c) : new AbortController().signal,
+        signal: client?.signal ?? new AbortController().signal,
         async spent(usage) {
           if (usage.cost === undefined || usage.cost.usd === 0) return;
           const usd = usage.cost.usd;
@@ -64,6 +74,7 @@ export const newWork = ({ callers, store, clock, log, options }: WorkDeps): Work
           if (!open) return;
           open = false;
           running -= 1;
+          client?.[Symbol.dispose]();
           admitted[Symbol.dispose]();
         },
       };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../../core/errors.ts';
 import type { MediaRef, OutboundMessage } from '../../core/message.ts';
-import type { Media, Reactions } from '../contract.ts';
+import type { ChatNames, Media, Reactions } from '../contract.ts';
 import { checkTarget, stored } from '../journal-sending.ts';
 import type { OwnChats } from '../journal-sending.ts';
 import type { Live } from '../live.ts';
@@ -40,6 +40,14 @@ export const newReactions = (journal: WebJournal): Reactions => ({
   async set(target, messageId, emoji, signal) {
     checkTarget({ chatId }, target, signal);
     await stored(journal.append(target.chatId, `reaction:${randomUUID()}`, { type: 'reaction', id: messageId, emoji }));
+  },
+});
+
+export const newNames = (journal: WebJournal): ChatNames => ({
+  async set(target, name, signal) {
+    checkTarget({ chatId }, target, signal);
+    await stored(journal.append(target.chatId, `name:${randomUUID()}`, { type: 'name', name }));
+    await stored(journal.rename(target.chatId, name));
   },
 });
 

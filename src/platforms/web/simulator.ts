@@ -38,6 +38,7 @@ const apply = (messages: Map<string, Shown>, entry: Exclude<WireEntry, MessageEn
       return;
     case 'press':
     case 'hide':
+    case 'name':
       return;
     default:
       entry satisfies never;

@@ -17,7 +17,8 @@ const permissionBits = 0o7777n;
 
 const writeBeside = async (folder: HeldFolder, name: string, content: { readonly bytes: Uint8Array; readonly like: BigIntStats | undefined }): Promise<void> => {
   const { bytes, like } = content;
-  const file = await open(folder.path(name), 'wx', 0o666);
+  // What replaces a file that only its owner may read is never readable by others, not even while it is written.
+  const file = await open(folder.path(name), 'wx', like === undefined ? 0o666 : 0o600);
   try {
     await file.writeFile(bytes);
     if (like !== undefined) {

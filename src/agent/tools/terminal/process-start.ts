@@ -53,11 +53,21 @@ const elsewhere = async (pid: number): Promise<string | undefined> => {
 /** When the process with this id began, the same text for as long as it lives and never the same for another; undefined when it is gone. */
 export const processStart = (pid: number): Promise<string | undefined> => (process.platform === 'linux' ? onLinux(pid) : elsewhere(pid));
 
+/** Whoever has hidden its processes from others has started none of ours. */
+const statIfShown = async (pid: number): Promise<ProcessStat | undefined> => {
+  try {
+    return await statOf(pid);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')) return undefined;
+    throw error;
+  }
+};
+
 /** The groups of all that a process has started and that still has it above itself; its own is the first. Known on Linux only. */
 export const groupsBelow = async (pid: number): Promise<readonly number[]> => {
   if (process.platform !== 'linux') return [pid];
   const pids = (await readdir('/proc')).map(Number).filter((each) => Number.isInteger(each));
-  const stats = await Promise.all(pids.map(async (each) => ({ pid: each, stat: await statOf(each) })));
+  const stats = await Promise.all(pids.map(async (each) => ({ pid: each, stat: await statIfShown(each) })));
   const below = new Set([pid]);
   for (let size = 0; size !== below.size; ) {
     size = below.size;

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sampleTarget } from '../../../../test/support/samples.ts';
@@ -145,3 +145,7 @@ export const newBench = async (test: Test, facts: { readonly settings?: Approval
   if (terminal === undefined || process_ === undefined) throw new Error('a tool is missing');
   return { folder, store, processes, backend, notices, withdrawn, terminal, process: process_, cleanup, run: call('terminal'), ask: call('process') };
 };
+
+/** A command that runs until `go`. */
+export const patient = 'while [ ! -e go ]; do sleep 0.01; done; ';
+export const go = (bench: Bench): Promise<void> => writeFile(join(bench.folder, 'go'), '');

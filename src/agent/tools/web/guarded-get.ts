@@ -37,7 +37,7 @@ export const guardedGet = (url: URL, addresses: readonly Address[], signal: Abor
     const secure = url.protocol === 'https:';
     const options: RequestOptions = { method: 'GET', headers, agent: secure ? httpsAgent : httpAgent, lookup: pinnedLookup(addresses), signal };
     const outgoing = (secure ? httpsRequest : httpRequest)(url, options, resolve);
-    outgoing.once('error', (error) => reject(signal.aborted ? signal.reason : new ToolError('failed', `${url.host} could not be reached (${codeOf(error)}).`, { cause: error })));
+    outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : new ToolError('failed', `${url.host} could not be reached (${codeOf(error)}).`, { cause: error })));
     outgoing.end();
   });
 

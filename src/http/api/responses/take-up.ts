@@ -16,13 +16,15 @@ interface TakenUp {
   readonly deps: ResponsesDeps;
   readonly caller: Caller;
   readonly id: string;
+  /** Aborted when nobody reads any more. */
+  readonly signal: AbortSignal;
   endedAtMs: number | null;
 }
 
 /** What a response has said, told when it has come to its end: whoever comes later than its first word has missed some. */
 async function* stepsOf(taken: TakenUp): AskedResponse['steps'] {
   const gate = taken.deps.gate();
-  for await (const event of gate.follow(taken.id)) if (event.type === 'end') break;
+  for await (const event of gate.follow(taken.id, taken.signal)) if (event.type === 'end') break;
   const response = await storedResponse(gate, taken.caller, taken.id);
   if (response.result === undefined) return new ApiError(503, 'The gateway is stopping; the response is made after its next start.', { code: 'unavailable' });
   taken.endedAtMs = response.endedAtMs;
@@ -43,7 +45,8 @@ async function* behind(frames: AsyncGenerator<ResponseFrame, void, undefined>, a
 export const takeUp = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly id: string; readonly after: number }): Promise<Response> => {
   const { caller, id, after } = asked;
   const { request } = await storedResponse(deps.gate(), caller, id);
-  const taken: TakenUp = { deps, caller, id, endedAtMs: null };
+  const gone = new AbortController();
+  const taken: TakenUp = { deps, caller, id, signal: gone.signal, endedAtMs: null };
   const events = responseEvents(request.wire.head, stepsOf(taken), () => Math.floor((taken.endedAtMs ?? deps.clock.now()) / 1000));
-  return eventStream(c, withEnd(behind(events, after)), { clock: deps.clock, keep: false });
+  return eventStream(c, withEnd(behind(events, after)), { clock: deps.clock, keep: false, onGone: () => gone.abort() });
 };

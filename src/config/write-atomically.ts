@@ -1,1 +1,0 @@
-export { writeAtomically } from '../lib/write-atomically.ts';
