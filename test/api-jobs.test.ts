@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newApiSecret } from '../src/http/api/secret.ts';
 import { createApiKey } from '../src/store/api-keys.ts';
@@ -52,6 +54,18 @@ test('a job is made, changed, paused, resumed, listed and deleted', async () => 
   const gone = await api.ask(`${path}/${job.id}`, { method: 'DELETE' });
   assert.deepEqual(await gone.json(), { object: 'hermes.job.deleted', id: job.id, deleted: true });
   assert.deepEqual(await codeOf(await api.ask(`${path}/${job.id}`)), [404, 'job_not_found']);
+});
+
+test('a job has a folder that it works in, and only one that the agent may use', async () => {
+  const workspace = join(api.world.home, 'workspace', 'site');
+  await mkdir(workspace, { recursive: true });
+  const job = await create({ name: 'Site', schedule: 'every 2h', prompt: 'x', workdir: workspace });
+  assert.equal(job['workdir'], workspace);
+  const refused = await patch(job.id, { workdir: '/' });
+  assert.match(await refused.clone().text(), /files\.roots/);
+  assert.deepEqual(await codeOf(refused), [400, 'invalid_value']);
+  assert.equal((await jobOf(await patch(job.id, { workdir: '' })))['workdir'], undefined);
+  await api.ask(`${path}/${job.id}`, { method: 'DELETE' });
 });
 
 test('a job runs when it is told to, once for the same wish', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { chunkOf, chunks, says, usageChunk } from '../src/agent/models/chat-simulator.ts';
+import { calls, chunkOf, chunks, says, usageChunk } from '../src/agent/models/chat-simulator.ts';
 import { program } from '../src/cli/program.ts';
 import { heldAnswer, peek } from './support/scenes.ts';
 import { lastUserText, newWorld, startInside, startOutside, until } from './support/whole.ts';
@@ -70,6 +71,36 @@ test('what is scheduled beside the gateway runs in it, with the model, the scrip
   assert.match(questions(world)[0] ?? '', /3 mails false/);
   assert.equal(world.model.requests.at(-1)?.body.model, 'other-model');
   await until(async () => /manual +ok, delivered/.test(await hermes(world, 'cron', 'runs')), 'the delivery to be known');
+});
+
+test('a job with a folder works there with its tools, knows its project, and does not run once the folder is gone', async () => {
+  await using world = await newWorld();
+  const project = await realpath(await mkdtemp(join(tmpdir(), 'hermes-project-')));
+  await using _project = { [Symbol.asyncDispose]: () => rm(project, { recursive: true, force: true }) };
+  await writeFile(join(project, 'AGENTS.md'), 'Every answer ends with a whale.');
+  await writeFile(join(project, 'notes.txt'), 'Buy a net.');
+  await world.configure(withHome(world));
+  const add = ['cron', 'add', '0 9 * * *', 'How is the project?', '--deliver', 'telegram', '--workdir', project] as const;
+  await assert.rejects(hermes(world, ...add), /is outside the folders that file tools may use.*files\.roots/);
+  await world.configure({ ...withHome(world), files: { roots: [project] } });
+  const id = idOf(await hermes(world, ...add));
+  assert.match(await hermes(world, 'cron', 'show', id), new RegExp(`Works in +${project}\\n`));
+  await using _inside = await startInside(world);
+  const tool = (name: string, args: Readonly<Record<string, string>>) => calls({ id: `call-${name}-${Object.values(args)[0]}`, name, arguments: JSON.stringify(args) });
+  world.model.next(tool('terminal', { command: 'mkdir sub && cd sub && rmdir ../sub' }), tool('terminal', { command: 'pwd' }), tool('read_file', { path: 'notes.txt' }), says(`A net is missing. MEDIA:${project}/notes.txt`));
+  await hermes(world, 'cron', 'run', id);
+  await until(() => world.shown('42').some((text) => /A net is missing/.test(text)), 'the result');
+  const { messages } = world.model.requests.at(-1)?.body ?? assert.fail('nobody was asked');
+  assert.match(String(messages[0]?.['content']), /Every answer ends with a whale/);
+  const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+  assert.equal((JSON.parse(results[1] ?? '{}') as { output?: string }).output?.trim(), project, 'a folder that is gone leads back to where the job began');
+  assert.match(results[2] ?? '', /Buy a net/);
+  assert.doesNotMatch(world.shown('42').join(), /MEDIA|could not be attached/, 'its files can be sent');
+
+  await rm(project, { recursive: true });
+  await hermes(world, 'cron', 'run', id);
+  await until(() => world.shown('42').some((text) => /failed: The folder .* does not exist/.test(text)), 'the failure');
+  assert.equal(questions(world).length, 4, 'nobody is asked');
 });
 
 test('what is said on the way stays with the job, and only its last answer is delivered', async () => {

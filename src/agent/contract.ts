@@ -34,6 +34,8 @@ export interface TurnPlace {
   readonly sender?: Sender;
   /** Where the turn's answer is sent by itself, when that is not `target`: a job's result. */
   readonly deliversTo?: Target;
+  /** Where it works, absolute, when that is not the agent's workspace. */
+  readonly workdir?: string;
 }
 
 /**

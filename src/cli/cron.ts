@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../core/errors.ts';
 import { jobFacts, jobSummary, nextText, runSummary, runText, scheduleText, viewJobs, viewRuns } from '../cron/describe-job.ts';
@@ -8,6 +9,8 @@ import type { JobRequest, JobRules } from '../cron/job-request.ts';
 import { changeJobAsAsked, createJob, jobCalled, pauseJob, removeJob, resumeJob, runJobNow, stopJob } from '../cron/manage-jobs.ts';
 import { localTime } from '../cron/prompt.ts';
 import { resolveHome } from '../config/home.ts';
+import { jobFolders } from '../gateway/agents/job-folders.ts';
+import { printable } from '../lib/printable.ts';
 import { isAgent } from '../routing/select-agent.ts';
 import { listJobs } from '../store/cron-jobs.ts';
 import type { CronJob } from '../store/cron-jobs.ts';
@@ -35,6 +38,7 @@ interface JobFlags {
   readonly contextFrom?: readonly string[];
   readonly model?: string;
   readonly toolset?: readonly string[];
+  readonly workdir?: string;
   readonly repeat?: number;
   readonly zone?: string;
   readonly missed?: string;
@@ -69,6 +73,7 @@ const requestOf = (flags: JobFlags): JobRequest => ({
   contextFrom: flags.contextFrom,
   model: flags.model,
   toolsets: flags.toolset,
+  workdir: flags.workdir,
   times: flags.repeat,
   zone: flags.zone,
   missed: flags.missed,
@@ -84,7 +89,7 @@ interface Desk {
 /** Opens the store beside a gateway that may be running. What is refused is printed as it is. */
 const atDesk = async (terminal: Terminal, work: (desk: Desk) => Promise<void>): Promise<void> => {
   const config = await requireConfig(terminal);
-  const rules: JobRules = { targets: configTargets(config), options: () => config.sections.cron, isAgent: (id) => isAgent(config.sections, id) };
+  const rules: JobRules = { targets: configTargets(config), options: () => config.sections.cron, isAgent: (id) => isAgent(config.sections, id), findFolder: jobFolders({ home: resolveHome(terminal.env), userHome: homedir(), settings: () => config.sections }) };
   try {
     await withStore(terminal, (store) => work({ store, rules }));
   } catch (error) {
@@ -102,17 +107,20 @@ const printJobs = (terminal: Terminal, views: readonly JobView[]): string => {
   return `${table([['JOB', 'NAME', 'AGENT', 'SCHEDULE', 'NEXT', 'TO', 'LAST'], ...rows])}\n${note}`;
 };
 
+/** What a job has said, as a terminal may show it. */
+const outputOf = (view: RunView | undefined): string => printable(view?.run.output ?? '').trim();
+
 const printJob = (terminal: Terminal, view: JobView): string => {
   const facts = jobFacts(view);
   const width = Math.max(...facts.map(([name]) => name.length));
-  const output = view.last?.run.output?.trim() ?? '';
+  const output = outputOf(view.last);
   const said = output === '' ? '' : `\n${paint(terminal, 'bold', 'Last result')}\n${output}\n`;
-  return `${facts.map(([name, value]) => `${paint(terminal, 'bold', name.padEnd(width))}  ${value.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`).join('\n')}\n${said}`;
+  return `${facts.map(([name, value]) => `${paint(terminal, 'bold', name.padEnd(width))}  ${printable(value).replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`).join('\n')}\n${said}`;
 };
 
 const tell = async ({ store }: Desk, terminal: Terminal, told: { readonly job: CronJob; readonly flags: { readonly json?: true }; readonly sentence: string }): Promise<void> => {
   const [view] = await store.read((db) => viewJobs(db, [told.job]));
-  terminal.write(told.flags.json === true && view !== undefined ? json(jobSummary(view)) : `${told.sentence}\n`);
+  terminal.write(told.flags.json === true && view !== undefined ? json(jobSummary(view)) : `${printable(told.sentence)}\n`);
 };
 
 const named = (job: CronJob): string => `${job.name} (${job.id})`;
@@ -177,7 +185,7 @@ const runs = (terminal: Terminal, ref: string | undefined, flags: { readonly lim
       return { views: await viewRuns(db, await listRuns(db, { limit: flags.limit, ...(jobId !== undefined && { jobId }) })), jobs: new Map(all.map((job) => [job.id, job])) };
     });
     if (flags.json === true) terminal.write(json(views.map((view) => ({ ...runSummary(view), ...(flags.output === true && { output: view.run.output }) }))));
-    else if (flags.output === true) terminal.write(views.map((view) => `${printRuns([view], jobs)}\n${view.run.output?.trim() ?? ''}\n`).join('\n'));
+    else if (flags.output === true) terminal.write(views.map((view) => `${printRuns([view], jobs)}\n${outputOf(view)}\n`).join('\n'));
     else terminal.write(printRuns(views, jobs));
   });
 
@@ -194,6 +202,7 @@ const withJobOptions = (command: Command): Command =>
     .option('--context-from <job>', 'a job whose last result comes with the question; may be repeated', collect)
     .option('--model <name>', 'the model that answers')
     .option('--toolset <name>', 'the only toolsets that it has; may be repeated', collect)
+    .option('--workdir <folder>', 'the folder that its script and its agent work in, as an absolute path')
     .option('--repeat <n>', 'how often it runs; 0 for no end', whole)
     .option('--zone <zone>', 'time zone of the schedule, such as Europe/Berlin')
     .option('--missed <policy>', 'runs missed while no gateway ran: once, skip or all(n)')

@@ -53,6 +53,11 @@ eachStore((_engine, open) => {
     assert.match(await tell(store, '/cron list'), new RegExp(`- \\*\\*Look for mail\\*\\* \`${id}\`, every 2h, next `));
     assert.match(await tell(store, `/cron edit ${id} name Mail`), /\*\*Mail\*\*/);
     assert.match(await tell(store, '/cron edit mail deliver pigeon'), /^⛔ That cannot be delivered: there is no platform called "pigeon"/);
+    assert.match(await tell(store, '/cron edit mail workdir /no/such/folder'), /^⛔ The folder \/no\/such\/folder does not exist/);
+    await tell(store, '/cron edit mail workdir /');
+    assert.match(await tell(store, '/cron show mail'), /\*\*Works in\*\* \/$/m);
+    await tell(store, '/cron edit mail workdir');
+    assert.doesNotMatch(await tell(store, '/cron show mail'), /Works in/);
     assert.match(await tell(store, '/cron show mail'), /\*\*Question\*\* Look for mail/);
     assert.match(await tell(store, '/cron pause Mail'), /⏸/);
     assert.match(await tell(store, '/cron'), /next paused/);

@@ -22,7 +22,7 @@ const usage = [
   '`/cron` — what is scheduled',
   '`/cron add every 2h Look for new mail` — also `in 30m`, `0 9 * * 1-5` or `2026-04-01 08:30`',
   '`/cron show|pause|resume|run|stop|runs|remove <job>`',
-  '`/cron edit <job> <schedule|prompt|name|deliver|skills|script|model|repeat|timezone|missed|overlap> <value>`',
+  '`/cron edit <job> <schedule|prompt|name|deliver|skills|script|workdir|model|repeat|timezone|missed|overlap> <value>`',
 ].join('\n');
 
 const fields: Readonly<Record<string, (value: string) => JobRequest>> = {
@@ -33,6 +33,7 @@ const fields: Readonly<Record<string, (value: string) => JobRequest>> = {
   failures: (value) => ({ failureDeliver: value }),
   skills: (value) => ({ skills: value.split(',') }),
   script: (value) => ({ script: value }),
+  workdir: (value) => ({ workdir: value }),
   model: (value) => ({ model: value }),
   repeat: (value) => ({ times: Number(value) }),
   timezone: (value) => ({ zone: value }),

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Skill } from '../agent/tools/skills/load-skills.ts';
@@ -23,7 +24,7 @@ import { claimLane, readyLanes } from '../store/lanes.ts';
 import type { Delivery } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import type { CronDeps } from './deps.ts';
-import type { JobRequest, JobRules } from './job-request.ts';
+import type { FoundFolder, JobRequest, JobRules } from './job-request.ts';
 import { createJob } from './manage-jobs.ts';
 import { cronSection } from './options.ts';
 import type { CronOptions } from './options.ts';
@@ -41,7 +42,11 @@ export const sampleTargets: ResolveDeps = {
 
 export const sampleOptions = (more: Readonly<Record<string, unknown>> = {}): CronOptions => cronSection.schema.parse({ timezone: 'Europe/Berlin', wrap_response: false, ...more });
 
-export const sampleRules = (more: Partial<JobRules> = {}): JobRules => ({ targets: sampleTargets, options: () => sampleOptions(), isAgent: (id) => id === 'main' || id === 'helper', ...more });
+/** Every folder that there is. */
+const sampleFolder = async (path: string): Promise<FoundFolder> =>
+  existsSync(path) ? { type: 'found', path, real: await realpath(path) } : { type: 'problem', problem: `The folder ${path} does not exist.` };
+
+export const sampleRules = (more: Partial<JobRules> = {}): JobRules => ({ targets: sampleTargets, options: () => sampleOptions(), isAgent: (id) => id === 'main' || id === 'helper', findFolder: (_agent, written) => sampleFolder(written), ...more });
 
 export const sampleSkill: Skill = { name: 'brief', description: 'Be brief', body: 'Say it in one line.', tags: [], variables: [], folder: '/skills/brief', writable: false } as unknown as Skill;
 
@@ -62,7 +67,7 @@ export const sampleDeps = (store: Store, more: Partial<CronDeps> & { readonly ho
   targets: sampleTargets,
   options: () => sampleOptions(),
   prepare: (text) => Promise.resolve({ text }),
-  agent: (id) => Promise.resolve(id === 'gone' ? undefined : { home: more.home ?? '/nowhere', findSkill: (name) => (name === 'brief' ? sampleSkill : undefined), redact: (text) => text.replaceAll('sk-secret', '***') }),
+  agent: (id) => Promise.resolve(id === 'gone' ? undefined : { home: more.home ?? '/nowhere', findSkill: (name) => (name === 'brief' ? sampleSkill : undefined), redact: (text) => text.replaceAll('sk-secret', '***'), findFolder: sampleFolder }),
   childEnvironment: () => ({ PATH: '/usr/local/bin:/usr/bin:/bin' }),
   ...more,
 });

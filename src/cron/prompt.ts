@@ -25,6 +25,7 @@ const destination = ({ results }: DeliveryPlan): string =>
 const opening = (job: CronJob, { dueAtMs, plan }: RunMaterial): string =>
   [
     `[Scheduled job "${job.name}", due ${localTime(dueAtMs, job.zone)}. Nobody is here to answer questions: decide by yourself.`,
+    ...(job.workdir === undefined ? [] : [`You work in the folder ${job.workdir}.`]),
     `Your last message is the result. ${destination(plan)}`,
     'If there is nothing worth reporting, answer with [SILENT] and nothing else.]',
   ].join(' ');

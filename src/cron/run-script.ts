@@ -10,6 +10,8 @@ import type { Clock } from '../lib/clock.ts';
 export interface ScriptOptions {
   /** The agent's scripts; nothing outside of it is run. */
   readonly folder: string;
+  /** Where it runs; the folder of the scripts when left out. */
+  readonly workdir?: string | undefined;
   /** Everything that the script gets of an environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -66,7 +68,7 @@ export const runScript = async (name: string, options: ScriptOptions): Promise<S
   const path = await findScript(options.folder, name);
   if (path === undefined) return { end: 'not_started', problem: `there is no script ${name} in ${options.folder}` };
   const [program = path, ...args] = [...(interpreters[extname(path).toLowerCase()] ?? []), path];
-  const child = spawn(program, args, { cwd: options.folder, env: options.env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { cwd: options.workdir ?? options.folder, env: options.env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const captures = { stdout: newCapture(limits), stderr: newCapture(limits) };
   child.stdout.on('data', (piece: Buffer) => captures.stdout.add(piece));
   child.stderr.on('data', (piece: Buffer) => captures.stderr.add(piece));

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { slept } from '../lib/clock.ts';
+import { untilAborted } from '../lib/until-aborted.ts';
 import { dueJobs, setJobState } from '../store/cron-jobs.ts';
 import { answeredAmong, findRun } from '../store/cron-runs.ts';
 import type { RunResult } from '../store/cron-runs.ts';
@@ -31,12 +32,6 @@ const batch = 256;
 const pruneEveryMs = 3_600_000;
 
 const cutOffScript: ScriptResult = { end: 'interrupted', stdout: '', stderr: '' };
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 /** The result of a job that asks nobody. */
 const resultOfScript = (script: ScriptResult): RunResult => {
@@ -172,7 +167,7 @@ export class CronRunner {
       log.error({ err: error, job: held.job.id, run: held.run.id, error_id: errorId }, 'cron.run_broke');
       return { state: 'failed', error: `something went wrong on the gateway’s side (${errorId})` };
     }
-    await aborted(AbortSignal.any([woken, this.#stop.signal]));
+    await untilAborted(AbortSignal.any([woken, this.#stop.signal]));
     return (await store.read((db) => findRun(db, held.run.id)))?.result ?? undefined;
   }
 
@@ -181,21 +176,24 @@ export class CronRunner {
     const { job } = held;
     const agent = await this.#deps.agent(job.agent);
     if (agent === undefined) return { state: 'failed', error: `there is no agent ${job.agent} any more` };
-    const script = await this.#script(held, agent, woken);
+    const folder = job.workdir === undefined ? undefined : await agent.findFolder(job.workdir);
+    if (folder?.type === 'problem') return { state: 'failed', error: folder.problem };
+    const script = await this.#script(held, { agent, workdir: folder?.real }, woken);
     if (script === 'unfinished') return script;
     if (job.noAgent === true) return resultOfScript(script ?? { end: 'not_started', problem: 'the job has no script' });
     if (script?.end === 'exited' && script.exitCode === 0 && !wakesAgent(script.stdout)) return { state: 'silent', output: script.stdout };
-    const isAsked = await this.#write(held.claim, (tx) => askAgent(tx, held, { agent, script, nowMs: this.#deps.clock.now() }));
+    const isAsked = await this.#write(held.claim, (tx) => askAgent(tx, held, { agent, script, workdir: folder?.real, nowMs: this.#deps.clock.now() }));
     return isAsked ? undefined : 'unfinished';
   }
 
-  async #script({ job, cutOff }: HeldRun, agent: CronAgent, woken: AbortSignal): Promise<ScriptResult | 'unfinished' | undefined> {
+  async #script({ job, cutOff }: HeldRun, { agent, workdir }: { readonly agent: CronAgent; readonly workdir: string | undefined }, woken: AbortSignal): Promise<ScriptResult | 'unfinished' | undefined> {
     if (job.script === undefined) return undefined;
     // What was cut off may have had its effect: it is not run again by itself.
     if (cutOff) return cutOffScript;
     const { clock, childEnvironment, options } = this.#deps;
     const result = await runScript(job.script, {
       folder: join(agent.home, 'scripts'),
+      workdir,
       env: { ...childEnvironment(), HERMES_CRON_JOB_ID: job.id, HERMES_CRON_JOB_NAME: job.name },
       timeoutMs: options().script_timeout * 1000,
       clock,

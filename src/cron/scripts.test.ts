@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, symlink } from 'node:fs/promises';
+import { readFile, realpath, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
+import { findSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { addJob, agentHome, answerTurns, hurried, makeDue, runsOf, sampleDeps, sampleOptions, sentTexts, start, statesOf, until } from './cron.test-support.ts';
 import type { JobRequest } from './job-request.ts';
@@ -101,6 +102,31 @@ eachStore((_engine, open) => {
     await until(() => !pids.some(isAlive), 'nothing of the script to be left');
     const third = await open();
     assert.match(await runWith(third.store, at.home, { script: 'nowhere.mjs' }), /did not run: there is no script nowhere\.mjs/);
+  });
+
+  test('a job with a folder has its script and its agent there', async () => {
+    const { store } = await open();
+    await using at = await agentHome({ 'where.mjs': 'console.log(`stands in ${process.cwd()}`)' });
+    const folder = await realpath(at.home);
+    const prompt = await runWith(store, at.home, { script: 'where.mjs', workdir: at.home });
+    assert.ok(prompt.includes(`stands in ${folder}\n`), prompt);
+    assert.ok(prompt.includes(`You work in the folder ${at.home}.`), prompt);
+    const [run] = await runsOf(store);
+    assert.equal((await store.read((db) => findSession(db, run?.sessionId ?? '')))?.settings.workdir, folder);
+  });
+
+  test('a job whose folder is gone does not run elsewhere, and says so', async () => {
+    const { store } = await open();
+    await using at = await agentHome({ 'mark.mjs': 'import { writeFileSync } from "node:fs"; writeFileSync("here", "")' });
+    await using gone = await agentHome();
+    const job = await addJob(store, { script: 'mark.mjs', workdir: gone.home });
+    await rm(gone.home, { recursive: true });
+    await using _runner = start(sampleDeps(store, { clock: hurried, home: at.home }));
+    await makeDue(store, job.id);
+    await until(() => isOver(store), 'the run to end');
+    assert.deepEqual(await statesOf(store), ['failed']);
+    assert.match((await sentTexts(store))[0] ?? '', /failed: The folder .* does not exist\./);
+    assert.equal(existsSync(join(at.home, 'scripts', 'here')), false);
   });
 
   test('a link does not lead out of the folder', async () => {

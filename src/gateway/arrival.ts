@@ -22,8 +22,6 @@ export interface InboxDeps {
   account(name: string): { readonly platform: Platform; readonly common: AccountOptions } | undefined;
   /** A command is stored: carries it out. Never rejects. */
   onControl(inboxId: number): Promise<void>;
-  /** Whether something runs in the background of a conversation. */
-  isBusy?(sessionId: string): boolean;
   /** Finds places that were arranged. */
   readonly targets: ResolveDeps;
   readonly hooks: Hooks;

@@ -6,15 +6,17 @@ import type { Agents } from './agents/agents.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface CronOfGateway extends Omit<CronDeps, 'agent' | 'options'> {
+  readonly findFolder: JobRules['findFolder'];
   readonly agents: Pick<Agents, 'get' | 'peek'>;
   settings(): GatewaySettings;
 }
 
 /** What a job may be in this gateway. The skills of an agent that nobody has spoken to yet are not known. */
-export const cronRules = ({ targets, agents, settings }: Pick<CronOfGateway, 'targets' | 'agents' | 'settings'>): JobRules => ({
+export const cronRules = ({ targets, agents, settings, findFolder }: Pick<CronOfGateway, 'targets' | 'agents' | 'settings' | 'findFolder'>): JobRules => ({
   targets,
   options: () => settings().cron,
   isAgent: (id) => isAgent(settings(), id),
+  findFolder,
   hasSkill(agent, name) {
     const runtime = agents.peek(agent);
     return runtime === undefined || runtime.skills.find(name) !== undefined;
@@ -29,6 +31,6 @@ export const newCronRunner = (deps: CronOfGateway): CronRunner =>
     async agent(id) {
       if (!isAgent(deps.settings(), id)) return undefined;
       const runtime = await deps.agents.get(id);
-      return { home: runtime.agentHome, findSkill: (name) => runtime.skills.find(name), redact: (text) => runtime.redact(text) };
+      return { home: runtime.agentHome, findSkill: (name) => runtime.skills.find(name), redact: (text) => runtime.redact(text), findFolder: (path) => deps.findFolder(id, path) };
     },
   });

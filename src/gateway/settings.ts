@@ -1,5 +1,6 @@
 import { allowlistSection, approvalsSection } from '../agent/approvals/options.ts';
 import { memorySection } from '../agent/memory/options.ts';
+import { privacySection } from '../agent/privacy.ts';
 import { auxiliarySection, fallbackSection, modelSection } from '../agent/models/options.ts';
 import { clarifySection } from '../agent/tools/clarify.ts';
 import { filesSection } from '../agent/tools/files/options.ts';
@@ -61,6 +62,7 @@ export const gatewaySections = [
   clarifySection,
   delegationSection,
   memorySection,
+  privacySection,
   compressionSection,
   ...routingSections,
   accessSection,

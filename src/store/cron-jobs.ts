@@ -36,6 +36,8 @@ export interface JobDefinition {
   readonly contextFrom?: readonly string[];
   readonly model?: string;
   readonly toolsets?: readonly string[];
+  /** The folder that its script and its agent work in, absolute; their own when left out. */
+  readonly workdir?: string;
   /** Targets as they were written, between commas. */
   readonly deliver: string;
   /** Where failures go instead. */

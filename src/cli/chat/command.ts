@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { nearest } from '../../config/nearest.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { Terminal } from '../environment.ts';
 import { json } from '../environment.ts';
 import { readPipedInput } from '../piped-input.ts';
+import { refuseUnknown } from '../refuse-unknown.ts';
 import type { WindowWish } from './window.ts';
 
 interface ChatFlags extends WindowWish {
@@ -61,11 +61,7 @@ export const chatCommand = (terminal: Terminal, names: () => readonly string[]):
     .allowExcessArguments()
     .addHelpText('after', examples);
   return command.action(async (flags: ChatFlags) => {
-    const [unknown] = command.args;
-    if (unknown !== undefined) {
-      const meant = nearest(unknown, names());
-      command.error(`error: unknown command '${unknown}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`);
-    }
+    refuseUnknown(command, names());
     const question = await questionOf(flags);
     await (question === undefined ? talk(terminal, flags) : ask(terminal, flags, question));
   });

@@ -1,5 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises';
-import { writeAtomically } from '../../config/write-atomically.ts';
+import { writeAtomically } from '../../lib/write-atomically.ts';
 
 const mostEntries = 1000;
 const longestEntry = 10_000;

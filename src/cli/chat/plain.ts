@@ -70,7 +70,7 @@ export class PlainChat implements Front {
   /** Only what is finished is shown. */
   changed(): void {}
 
-  /** A line that ends in a backslash goes on in the next one. From a pipe, each message waits for the answer to the one before. */
+  /** A line that ends in a backslash goes on in the next one. From a pipe, each message waits for the answer to the one before, or for a question that it answers. */
   async #read(): Promise<void> {
     const { input } = this.#options;
     await this.session.ready;
@@ -84,9 +84,10 @@ export class PlainChat implements Front {
       const whole = text + line;
       text = '';
       if (whole.trim() !== '' && !(await this.#submit(whole))) return;
-      if (!input.isTTY) await this.session.idle();
+      if (!input.isTTY) await this.session.settled();
     }
-    if (!input.isTTY) await this.session.idle();
+    if (input.isTTY) return;
+    while ((await this.session.settled()) === 'asked') await this.session.leaveUnanswered();
   }
 
   /** False when the person wants to leave. */

@@ -4,6 +4,7 @@ import { eventOutcome } from '../../store/outcome.ts';
 import type { EventOutcome } from '../../store/outcome.ts';
 import type { Printed } from './conversation.ts';
 import type { Core } from './core.ts';
+import { leaveUnanswered } from './leave-unanswered.ts';
 import { ChatSession } from './session.ts';
 import type { Window } from './situation.ts';
 
@@ -15,6 +16,8 @@ export interface QueryOptions {
   /** Ends the turn, and the waiting. */
   readonly signal: AbortSignal;
   onProgress(item: Printed): void;
+  /** The agent asked this, and nobody can answer. */
+  onUnanswered(question: string): void;
 }
 
 export interface QueryResult {
@@ -76,6 +79,7 @@ export const askOnce = async (options: QueryOptions): Promise<QueryResult> => {
       const isTold = told !== undefined || outcome?.turn !== undefined || outcome?.deliveries === 0;
       if (outcome !== undefined && isOver(outcome) && isTold) return resultOf(outcome, told);
       if (outcome === undefined && clock.now() - startedMs > acceptMs) return failed('unreachable', 'The gateway does not answer.');
+      if (outcome?.state === 'running') for (const asked of await leaveUnanswered(core.store, window)) options.onUnanswered(asked);
       if (stoppedMs !== undefined && clock.now() - stoppedMs > stopMs) return failed('stopped', 'Stopped.');
       await slept(clock, lookEveryMs, AbortSignal.any([wake.signal, closing.signal]));
     }

@@ -16,6 +16,8 @@ export interface QueryRun {
   readonly colored: boolean;
 }
 
+const longestQuestion = 500;
+
 /** As it is for a pipe; a person at a screen gets it rendered. */
 const shown = (answer: string, colored: boolean): string => {
   if (!process.stdout.isTTY) return answer;
@@ -33,7 +35,8 @@ export const runQuery = async (terminal: Terminal, run: QueryRun): Promise<Query
     const onProgress: Parameters<typeof askOnce>[0]['onProgress'] = (item) => {
       if (process.stderr.isTTY && (item.type === 'tool' || item.type === 'notice')) terminal.writeError(`${printedLines(item, { columns: process.stderr.columns, colored: false }).map((each) => paintLine(each, false)).join('\n')}\n`);
     };
-    const result = await askOnce({ core, window, clock: systemClock, question: run.question, signal: stopping.signal, onProgress });
+    const onUnanswered = (question: string): void => terminal.writeError(`Nobody can answer here, so the agent goes on without: ${question.replaceAll(/\s+/g, ' ').slice(0, longestQuestion).toWellFormed()}\n`);
+    const result = await askOnce({ core, window, clock: systemClock, question: run.question, signal: stopping.signal, onProgress, onUnanswered });
     if (run.wish.json !== true && result.answer !== '') terminal.write(`${shown(result.answer, run.colored).trimEnd()}\n`);
     if (!result.ok && run.wish.json !== true) terminal.writeError(`${result.error ?? `The answer ended: ${result.reason}.`}\n`);
     return result;

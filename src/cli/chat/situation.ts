@@ -4,12 +4,13 @@ import { routedAgent } from '../../routing/select-agent.ts';
 import { accountData } from '../../store/account-data.ts';
 import { mostMessages } from '../../sessions/load-context.ts';
 import { contextSize } from '../../store/context-size.ts';
-import { countWaiting } from '../../store/inbox.ts';
+import { countWaiting, openControlItems } from '../../store/inbox.ts';
 import { outLane, turnLane } from '../../store/lanes.ts';
 import { hasOpenDeliveries } from '../../store/outbox.ts';
+import { openQuestions } from '../../store/questions.ts';
 import { boundSession, findSession } from '../../store/sessions.ts';
 import type { Session } from '../../store/sessions.ts';
-import type { Store } from '../../store/store.ts';
+import type { Reading, Store } from '../../store/store.ts';
 import { unfinishedTurn } from '../../store/turns.ts';
 
 /** A window of the terminal: the chat that its messages belong to. */
@@ -31,6 +32,10 @@ export interface Situation {
   /** How long the running turn has been under way. */
   readonly workingMs: number | undefined;
   readonly waiting: number;
+  /** That turn waits for somebody's answer. */
+  readonly asking: boolean;
+  /** A command was given and has not been carried out yet. */
+  readonly commanding: boolean;
   /** Answers are on their way to the terminal. */
   readonly delivering: boolean;
   /** The newest entry that a terminal can show. */
@@ -42,24 +47,33 @@ export const keyOf = ({ account, chat, agent }: Window): string => sessionKey({ 
 const tokensPerMessage = 10;
 const bytesPerToken = 4;
 
+const mostCommands = 100;
+
+const factsOf = async (db: Reading, window: Window): Promise<Omit<Situation, 'lastEntry'>> => {
+  const { account, chat } = window;
+  const bound = await boundSession(db, keyOf(window));
+  const session = bound === undefined ? undefined : await findSession(db, bound.sessionId);
+  const delivering = await hasOpenDeliveries(db, outLane(account, chat));
+  const asking = (await openQuestions(db, { account, chatId: chat })).some(({ turnId }) => turnId !== null);
+  const commanding = (await openControlItems(db, mostCommands)).some(({ event }) => event.account === account && event.chat.id === chat);
+  if (session === undefined) return { session, contextTokens: 0, workingMs: undefined, waiting: 0, asking, commanding, delivering };
+  const lane = turnLane(session.id);
+  const turn = await unfinishedTurn(db, lane);
+  const size = await contextSize(db, session.id, mostMessages);
+  return {
+    session,
+    contextTokens: session.prompt?.tokens ?? Math.ceil(size.sizeBytes / bytesPerToken) + size.messages * tokensPerMessage,
+    workingMs: turn?.ageMs,
+    waiting: await countWaiting(db, lane),
+    asking,
+    commanding,
+    delivering,
+  };
+};
+
 export const situationOf = async (store: Store, window: Window): Promise<Situation> => {
+  const facts = await store.read((db) => factsOf(db, window));
+  // Looked for last: what has been delivered is among the entries.
   const [last] = await accountData(store, window.account).tail({ stream: window.chat, limit: 1 });
-  const lastEntry = last?.seq ?? 0;
-  return store.read(async (db) => {
-    const bound = await boundSession(db, keyOf(window));
-    const session = bound === undefined ? undefined : await findSession(db, bound.sessionId);
-    const delivering = await hasOpenDeliveries(db, outLane(window.account, window.chat));
-    if (session === undefined) return { session, contextTokens: 0, workingMs: undefined, waiting: 0, delivering, lastEntry };
-    const lane = turnLane(session.id);
-    const turn = await unfinishedTurn(db, lane);
-    const size = await contextSize(db, session.id, mostMessages);
-    return {
-      session,
-      contextTokens: session.prompt?.tokens ?? Math.ceil(size.sizeBytes / bytesPerToken) + size.messages * tokensPerMessage,
-      workingMs: turn?.ageMs,
-      waiting: await countWaiting(db, lane),
-      delivering,
-      lastEntry,
-    };
-  });
+  return { ...facts, lastEntry: last?.seq ?? 0 };
 };

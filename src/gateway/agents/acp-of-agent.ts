@@ -1,15 +1,13 @@
-import { join, resolve } from 'node:path';
 import { newAcpAgent } from '../../agent/acp/acp-agent.ts';
 import type { AcpAgent } from '../../agent/acp/acp-agent.ts';
-import { acpOptionsOf } from '../../agent/acp/options.ts';
 import type { AcpOptions } from '../../agent/acp/options.ts';
 import type { Agent } from '../../agent/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { mainAgent } from '../../routing/select-agent.ts';
 import { everything, grantsOf } from '../../store/grants.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { folderOfProgram, programOf, workspaceOf } from './work-folders.ts';
 
 export interface AcpOfAgentDeps {
   readonly id: string;
@@ -22,8 +20,6 @@ export interface AcpOfAgentDeps {
   readonly clock: Clock;
   readonly log: Logger;
   settings(): GatewaySettings;
-  /** Where the agent works when its `cwd` is not set. */
-  workspace(): string;
   childEnvironment(): Readonly<Record<string, string>>;
 }
 
@@ -38,7 +34,7 @@ export class AcpOfAgent {
 
   /** Undefined when the agent is one of ours. A program whose settings have changed ends with its last turn. */
   agent(): Agent | undefined {
-    const options = this.#options();
+    const options = programOf(this.#deps.settings(), this.#deps.id);
     const key = JSON.stringify(options ?? null);
     if (this.#made !== undefined && this.#made.key !== key) {
       this.#made.agent.windDown();
@@ -53,19 +49,11 @@ export class AcpOfAgent {
     await this.#made?.agent[Symbol.asyncDispose]();
   }
 
-  #options(): AcpOptions | undefined {
-    const { agent, agents } = this.#deps.settings();
-    const { id } = this.#deps;
-    // What `agents.main` says about other things leaves the main agent what it is.
-    const own = id === mainAgent && agents[id]?.kind !== 'acp' ? agent : agents[id];
-    return own === undefined ? undefined : acpOptionsOf(own);
-  }
-
   #make(options: AcpOptions): AcpAgent {
     const { settings, store, home, userHome, mediaFolder, version, clock, log } = this.#deps;
     return newAcpAgent({
       options,
-      cwd: this.#folder(options.cwd),
+      cwd: folderOfProgram(this.#deps, this.#deps.id) ?? workspaceOf(this.#deps),
       environment: this.#deps.childEnvironment(),
       home,
       userHome,
@@ -80,10 +68,5 @@ export class AcpOfAgent {
         return (await store.read((db) => grantsOf(db, sessionId))).some(({ pattern }) => pattern === everything);
       },
     });
-  }
-
-  #folder(cwd: string | undefined): string {
-    if (cwd === undefined) return this.#deps.workspace();
-    return cwd === '~' || cwd.startsWith('~/') ? join(this.#deps.userHome, cwd.slice(1)) : resolve(this.#deps.agentHome, cwd);
   }
 }

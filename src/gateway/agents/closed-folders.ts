@@ -19,7 +19,7 @@ export interface AgentPlace {
 const common: readonly string[] = ['profiles', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'state.db', 'media', 'processes', 'cache/results', 'backups'];
 
 /** Homes of the other agents, as they stand now; none in which the agent itself lives. */
-export const homesOfOthers = ({ id, home, agentHome, settings }: AgentPlace): readonly string[] => {
+export const homesOfOthers = ({ id, home, agentHome, settings }: Omit<AgentPlace, 'mediaFolder'>): readonly string[] => {
   const { agents } = settings();
   return agentIds({ agents })
     .filter((other) => other !== id)

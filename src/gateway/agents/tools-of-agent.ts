@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
 import { newApprover } from '../../agent/approvals/approver.ts';
 import { newCommandGuard } from '../../agent/approvals/command-guard.ts';
 import type { Approver } from '../../agent/approvals/contract.ts';
@@ -32,6 +31,7 @@ import { closedToCommands, foldersOfSession, homesOfOthers } from './closed-fold
 import type { AgentPlace } from './closed-folders.ts';
 import type { PrepareOutgoing } from './outgoing-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
+import { withUserHome, workspaceOf } from './work-folders.ts';
 
 export interface ToolsDeps extends AgentPlace {
   readonly store: Store;
@@ -57,13 +57,10 @@ export interface ToolsDeps extends AgentPlace {
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
 }
 
-const withUserHome = (path: string, userHome: string): string => (path === '~' || path.startsWith('~/') ? join(userHome, path.slice(1)) : path);
+const workspace = (deps: ToolsDeps): string => workspaceOf({ ...deps, userHome: deps.shared.userHome });
 
-/** Where an agent works when nobody says otherwise. */
-export const workspaceOf = (deps: Pick<ToolsDeps, 'agentHome' | 'settings' | 'shared'>): string => {
-  const { cwd } = deps.settings().terminal;
-  return cwd === undefined ? join(deps.agentHome, 'workspace') : withUserHome(cwd, deps.shared.userHome);
-};
+/** Where a conversation begins to work. */
+const startFolder = (deps: ToolsDeps, { place }: ToolContext): string => place.workdir ?? workspace(deps);
 
 const approverOf = (deps: ToolsDeps): Approver =>
   newApprover({
@@ -81,14 +78,14 @@ const placeOf = async (deps: ToolsDeps): Promise<GatewayPlace> => {
   return {
     home,
     homes: [...new Set([agentHome, ...(await Promise.all([realpath(home), realpath(agentHome)]))])].filter((path) => path !== home),
-    open: [workspaceOf(deps), ...deps.settings().files.roots.map((root) => withUserHome(root, shared.userHome))],
+    open: [workspace(deps), ...deps.settings().files.roots.map((root) => withUserHome(root, shared.userHome))],
   };
 };
 
-const terminalOf = async (deps: ToolsDeps, approve: Approver, workdir: (context: ToolContext) => string): Promise<readonly Tool[]> => {
+const terminalOf = async (deps: ToolsDeps, approve: Approver): Promise<readonly Tool[]> => {
   const { shared } = deps;
   const settings = deps.settings().terminal;
-  const backend = await openBackend({ settings, workspace: workspaceOf(deps), userHome: shared.userHome, path: deps.childEnvironment()['PATH'] ?? '' });
+  const backend = await openBackend({ settings, workspace: workspace(deps), userHome: shared.userHome, path: deps.childEnvironment()['PATH'] ?? '' });
   const guard = newCommandGuard({
     approve,
     settings: () => deps.settings(),
@@ -101,7 +98,7 @@ const terminalOf = async (deps: ToolsDeps, approve: Approver, workdir: (context:
     guard,
     processes: shared.processes,
     folders: shared.folders,
-    startFolder: workdir,
+    startFolder: (context) => startFolder(deps, context),
     environment: () => ({ ...deps.childEnvironment(), ...variablesForChildren() }),
     redact: (text) => deps.redact(text),
     userHome: shared.userHome,
@@ -117,7 +114,7 @@ const filesOf = (deps: ToolsDeps, approve: Approver, workdir: (context: ToolCont
     agentHome,
     userHome: shared.userHome,
     workdir,
-    roots: [workspaceOf(deps), ...roots],
+    roots: [workspace(deps), ...roots],
     readRoots: read_roots,
     ownFolders: ({ sessionId }) => foldersOfSession(deps, sessionId),
     otherHomes: () => homesOfOthers(deps),
@@ -151,10 +148,10 @@ const messagesOf = (deps: ToolsDeps, approve: Approver): Tool =>
 export const toolsOfAgent = async (deps: ToolsDeps): Promise<readonly Tool[]> => {
   const approve = approverOf(deps);
   const { shared, skills, memory } = deps;
-  const workdir = (context: ToolContext): string => shared.folders.of(context.sessionId) ?? workspaceOf(deps);
+  const workdir = (context: ToolContext): string => shared.folders.of(context.sessionId) ?? startFolder(deps, context);
   return [
     ...filesOf(deps, approve, workdir),
-    ...(await terminalOf(deps, approve, workdir)),
+    ...(await terminalOf(deps, approve)),
     ...memory.tools,
     sessionSearchTool(deps.store),
     ...skillReadingTools({ library: skills, hasVariable: (name) => deps.variable(name) !== undefined || deps.childEnvironment()[name] !== undefined }),

@@ -97,6 +97,7 @@ const requestOf = (job: OriginalJob, origin: JobOrigin | undefined): JobRequest 
     contextFrom: job.context_from ?? [],
     model: job.model,
     toolsets: job.enabled_toolsets ?? [],
+    workdir: job.workdir,
     mirror: job.attach_to_session,
     deliver: origin === undefined && job.deliver === 'origin' ? 'local' : job.deliver,
     ...(job.schedule.kind !== 'once' && left !== undefined && { times: left }),
@@ -116,11 +117,23 @@ const wantedOf = (job: OriginalJob, agent: string): WantedJob => {
   return { id: job.id, agent, request: requestOf(job, origin), origin, dueAtMs: Number.isFinite(nextMs) ? nextMs : undefined, isPaused: !job.enabled || job.state === 'paused', pausedReason: job.paused_reason };
 };
 
-/** A job here has the provider of its agent and no folder of its own. */
-const fateOf = (job: OriginalJob): Pick<ImportLine, 'fate' | 'why'> => {
-  const lost = (['provider', 'base_url', 'workdir'] as const).filter((key) => job[key] !== undefined);
-  return lost.length === 0 ? { fate: 'taken' } : { fate: 'changed', why: `it has no ${lost.join(', ')} of its own here` };
+/** A job here has the provider of its agent. */
+const fateOf = (job: OriginalJob, folder: string | undefined): Pick<ImportLine, 'fate' | 'why'> => {
+  const lost = (['provider', 'base_url'] as const).filter((key) => job[key] !== undefined);
+  const changes = [
+    ...(lost.length === 0 ? [] : [`it has no ${lost.join(', ')} of its own here`]),
+    ...(folder === undefined ? [] : [`it waits for a folder: ${folder} Then: hermes cron edit ${job.id} --workdir FOLDER, and hermes cron resume ${job.id}`]),
+  ];
+  return changes.length === 0 ? { fate: 'taken' } : { fate: 'changed', why: changes.join('; ') };
 };
+
+/** Why a job cannot work where it worked; it does not begin to work elsewhere by itself. */
+const missingFolder = async ({ workdir }: OriginalJob, { rules, agent }: Options): Promise<string | undefined> => {
+  const found = workdir === undefined ? undefined : await rules.findFolder(agent, workdir);
+  return found?.type === 'problem' ? found.problem : undefined;
+};
+
+const withoutFolder = (wanted: WantedJob): WantedJob => ({ ...wanted, request: { ...wanted.request, workdir: undefined }, isPaused: true, pausedReason: wanted.pausedReason ?? 'its folder cannot be used here' });
 
 /** Takes scheduled jobs over, with their ids, so that none is taken twice. What this gateway would refuse from a person is refused here too. */
 export const importJobs = async (folder: string, options: Options): Promise<void> => {
@@ -132,9 +145,11 @@ export const importJobs = async (folder: string, options: Options): Promise<void
       continue;
     }
     try {
-      const done = await attempt((tx) => importJob(tx, options.rules, wantedOf(job, options.agent)));
+      const folder = await missingFolder(job, options);
+      const wanted = wantedOf(job, options.agent);
+      const done = await attempt((tx) => importJob(tx, options.rules, folder === undefined ? wanted : withoutFolder(wanted)));
       if (done === 'known') report.add({ area: 'cron', fate: 'known', what });
-      else report.add({ area: 'cron', ...fateOf(job), what: `${what}${done === 'paused' ? ', paused' : ''}` });
+      else report.add({ area: 'cron', ...fateOf(job, folder), what: `${what}${done === 'paused' ? ', paused' : ''}` });
     } catch (error) {
       if (!(error instanceof JobRefused)) throw error;
       report.add({ area: 'cron', fate: 'left', what, why: error.message });

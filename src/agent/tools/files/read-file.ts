@@ -3,10 +3,11 @@ import { ToolError } from '../contract.ts';
 import type { Tool } from '../contract.ts';
 import { defineTool } from '../define-tool.ts';
 import { binaryKind, binaryRefusal, sniffBytes } from './binary-kind.ts';
+import { documentText } from './documents/document-text.ts';
 import { newFileAccess } from './file-access.ts';
 import type { FileToolsDeps, OpenPlace, Place } from './file-access.ts';
 import { hideSecrets } from './hide-secrets.ts';
-import { readLines } from './read-lines.ts';
+import { readLines, textSource } from './read-lines.ts';
 import type { LineWindow } from './read-lines.ts';
 import { sameStamp, stampOf } from './seen-files.ts';
 import type { SeenFile } from './seen-files.ts';
@@ -56,7 +57,7 @@ export const readFile = (deps: FileToolsDeps): Tool =>
   defineTool({
     name: 'read_file',
     description:
-      'Reads a text file. Lines come as `number|text`; the numbers are not part of the file. Long files come in parts: go on with `offset`. Use it instead of cat, head or tail.',
+      'Reads a text file, or the text of a Word document (docx), an Excel workbook (xlsx) or a notebook (ipynb). Lines come as `number|text`; the numbers are not part of the file. Long files come in parts: go on with `offset`. Use it instead of cat, head or tail.',
     args,
     parallelSafe: true,
     async run(read, context, signal) {
@@ -73,9 +74,10 @@ export const readFile = (deps: FileToolsDeps): Tool =>
           deps.state.seen.set(context.sessionId, place.real, { ...seen, parts: new Map(seen.parts).set(part, 'pointed') });
           return pointed;
         }
-        await refuseBinary(file, place.shown);
+        const document = await documentText({ handle: file.handle, size: file.stats.size, path: place.real, shown: place.shown }, signal);
+        if (document === undefined) await refuseBinary(file, place.shown);
         const range = { first: read.offset, count: read.limit, skipChars: read.char_offset, maxChars: deps.maxChars ?? defaultMaxChars };
-        const window = await readLines(file.handle, range, signal);
+        const window = await readLines(document === undefined ? file.handle : textSource(document), range, signal);
         const lines = hideSecrets(window.lines, (text) => deps.redact(text));
         const text = display(window, lines, { read, shown: place.shown });
         const redacted = lines.some((line, index) => line !== window.lines[index]) || (known?.redacted ?? false);

@@ -1,5 +1,15 @@
-import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
+
+/** An open file, or what stands for one. */
+export interface ByteSource {
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+}
+
+/** A text that is read like a file. */
+export const textSource = (text: string): ByteSource => {
+  const bytes = Buffer.from(text);
+  return { read: async (buffer, offset, length, position) => ({ bytesRead: bytes.copy(buffer, offset, position, position + length) }) };
+};
 
 export interface LineRange {
   /** Number of the first line, from 1. */
@@ -84,7 +94,7 @@ const newCollector = (range: LineRange): Collector => {
 };
 
 /** Reads a range of lines and counts the rest, in pieces; the size of the file does not matter for memory. */
-export const readLines = async (handle: FileHandle, range: LineRange, signal: AbortSignal): Promise<LineWindow> => {
+export const readLines = async (source: ByteSource, range: LineRange, signal: AbortSignal): Promise<LineWindow> => {
   const collector = newCollector(range);
   const decoder = new StringDecoder('utf8');
   const buffer = Buffer.allocUnsafe(chunkBytes);
@@ -105,7 +115,7 @@ export const readLines = async (handle: FileHandle, range: LineRange, signal: Ab
 
   for (;;) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, 0, chunkBytes, position);
+    const { bytesRead } = await source.read(buffer, 0, chunkBytes, position);
     const piece = bytesRead === 0 ? decoder.end() : decoder.write(buffer.subarray(0, bytesRead));
     take(position === 0 && piece.startsWith('\uFEFF') ? piece.slice(1) : piece);
     position += bytesRead;
