@@ -20,7 +20,7 @@ const finish = (store: Store, lane: string): Promise<void> =>
 
 /** Resolves once `condition` holds, looking again after every turn of the event loop. */
 const until = async (condition: () => boolean): Promise<void> => {
-  const untilMs = Date.now() + 5000;
+  const untilMs = Date.now() + 30_000;
   while (!condition()) {
     assert.ok(Date.now() < untilMs, 'it did not happen in time');
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -93,7 +93,7 @@ export const toChat = (chatId: string, more: Partial<Target> = {}): Target => ({
 export const message = (target: Target, text: string, more: Partial<OutboundMessage> = {}): OutboundMessage => ({ key: `key:${text.slice(0, 20)}`, target, text, ...more });
 
 /** Waits until something is true. */
-export const eventually = async (holds: () => boolean, what = 'the condition', patienceMs = 5000): Promise<void> => {
+export const eventually = async (holds: () => boolean, what = 'the condition', patienceMs = 30_000): Promise<void> => {
   const end = performance.now() + patienceMs;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`${what} did not come true`);

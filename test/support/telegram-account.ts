@@ -91,7 +91,7 @@ export const message = (target: Target, text: string, more: Partial<OutboundMess
 
 /** Waits until something is true, at most two seconds. */
 export const eventually = async (holds: () => boolean, what = 'the condition'): Promise<void> => {
-  const end = performance.now() + 2000;
+  const end = performance.now() + 30_000;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`${what} did not come true`);
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -102,7 +102,7 @@ export const openScreen = (world: World, options: { readonly args?: readonly str
       tmux('paste-buffer', '-p');
     },
     resize: (width, height) => void tmux('resize-window', '-x', String(width), '-y', String(height)),
-    async sees(text, timeoutMs = 15_000) {
+    async sees(text, timeoutMs = 45_000) {
       try {
         await until(() => sees(capture('-S', '-1000'), text), String(text), timeoutMs);
       } catch (error) {

@@ -158,7 +158,7 @@ export const startOutside = async (world: World, env: Readonly<Record<string, st
 };
 
 /** Waits until something holds; says what it waited for when it never does. */
-export const until = async (condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 20_000): Promise<void> => {
+export const until = async (condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 60_000): Promise<void> => {
   const untilMs = Date.now() + timeoutMs;
   while (!(await condition())) {
     if (Date.now() > untilMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);

@@ -53,7 +53,7 @@ test('an answer is complete with a finish reason alone, with [DONE] alone, and w
   }
 });
 
-test('after the finish reason the usage is waited for, and a connection left open is not', { timeout: 10_000 }, async () => {
+test('after the finish reason the usage is waited for, and a connection left open is not', { timeout: 60_000 }, async () => {
   simulator.next(
     raw([event(chunkOf({ content: 'hi' })), event(chunkOf({}, 'stop')), event(usageChunk), 'data: [DONE]\n\n'], { then: 'silence' }),
     raw([event(chunkOf({ content: 'hi' })), 'data: [DONE]\n\n'], { then: 'silence' }),
