@@ -20,7 +20,7 @@ const raw = async (path: string, bytes: string): Promise<string> => {
   let answer = '';
   socket.on('data', (data) => (answer += data.toString()));
   socket.write(bytes);
-  await within(3000, once(socket, 'close'), 'hanging up');
+  await within(30_000, once(socket, 'close'), 'hanging up');
   return answer;
 };
 
@@ -128,7 +128,7 @@ describe('terminals', { concurrency: true }, () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
       socket.resume();
-      await within(3000, once(socket, 'close'), 'being cut off');
+      await within(30_000, once(socket, 'close'), 'being cut off');
     }));
 
   test('the socket is for its owner alone, and goes away with the gateway', () =>
@@ -138,7 +138,7 @@ describe('terminals', { concurrency: true }, () => {
       assert.equal((await stat(gateway.path)).mode & 0o777, 0o600);
       using terminal = await openTerminal(gateway.path);
       await terminal.find('ready');
-      await within(1000, gateway.stop(), 'stopping');
+      await within(20_000, gateway.stop(), 'stopping');
       assert.equal((await terminal.attachment.ended)?.code, 'stopping');
       assert.ok(!existsSync(gateway.path));
       await assert.rejects(openTerminal(gateway.path), isAway);
