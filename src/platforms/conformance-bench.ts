@@ -185,7 +185,7 @@ export const notOffered = (what: string): never => {
 
 export const targetOf = (account: string, { chatId, chatType }: SimulatedPlace): Target => ({ account, chatId, chatType });
 
-const patienceMs = 5_000;
+const patienceMs = 15_000;
 
 /** Waits until there is something. */
 export const eventually = async <T>(get: () => T | undefined | false, what: string): Promise<T> => {
