@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openCompileCache } from './compile-cache.js';
+import { openCompileCache, releaseCompileCache } from './compile-cache.js';
 
 const least = 26;
 const here = dirname(fileURLToPath(import.meta.url));
@@ -56,6 +56,7 @@ if (Number(process.versions.node.split('.')[0]) >= least) {
   openCompileCache();
   const source = join(here, '..', 'src', 'cli', 'main.ts');
   const { main } = await import(existsSync(source) ? source : join(here, '..', 'dist', 'cli', 'main.js'));
+  releaseCompileCache();
   await main(process.argv);
 } else {
   const binary = pinnedNode();

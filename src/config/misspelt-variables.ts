@@ -42,8 +42,9 @@ export const misspeltVariables = (variables: Variables, known: ReturnType<typeof
   variables.names
     .filter((name) => name.includes('_') && !known.has(name))
     .flatMap((name) => {
+      // The short words first: most candidates end there, and whole names are ten times the work.
       const close = [...known.keys()].find(
-        (candidate) => Math.abs(candidate.length - name.length) <= 2 && distance(candidate, name) <= 2 && distance(firstWord(candidate), firstWord(name)) <= 1,
+        (candidate) => Math.abs(candidate.length - name.length) <= 2 && distance(firstWord(candidate), firstWord(name)) <= 1 && distance(candidate, name) <= 2,
       );
       const origin = variables.get(name)?.origin;
       if (close === undefined || origin === undefined) return [];

@@ -1,7 +1,9 @@
 /** Characters as people see them: a letter with its accents, an emoji with all its parts. */
-export const graphemes = (text: string): readonly string[] => (plainText.test(text) ? [...text] : Array.from(segmenter.segment(text), ({ segment }) => segment));
+export const graphemes = (text: string): readonly string[] => (plainText.test(text) ? [...text] : Array.from(segmentsOf(text), ({ segment }) => segment));
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** Made when it is needed: it takes 2 MB, and most gateways never come to it. */
+let segmenter: Intl.Segmenter | undefined;
+const segmentsOf = (text: string): Intl.Segments => (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text);
 const plainText = /^[\x20-\x7e]*$/;
 
 /** East Asian wide and full-width blocks that are no emoji, in pairs of first and last. */
