@@ -13,11 +13,19 @@ export type CheckWish =
   | { readonly type: 'begin'; readonly userId: string; readonly deviceId?: string }
   | { readonly type: 'answer'; readonly id: string; readonly same: boolean };
 
-const readCheck = (value: string): { check: DeviceCheck; atMs: number } | undefined => {
+/** A check, and the room it goes through if it goes through one. */
+export interface ShownCheck {
+  readonly check: DeviceCheck;
+  readonly roomId?: string;
+}
+
+const readCheck = (value: string): (ShownCheck & { readonly atMs: number }) | undefined => {
   const stored = record(JSON.parse(value));
-  const atMs = integer(stored?.['atMs']);
-  return stored === undefined || atMs === undefined ? undefined : { check: stored['check'] as DeviceCheck, atMs };
+  const [atMs, roomId] = [integer(stored?.['atMs']), text(stored?.['roomId'])];
+  return stored === undefined || atMs === undefined ? undefined : { check: stored['check'] as DeviceCheck, atMs, ...(roomId !== undefined && { roomId }) };
 };
+
+export const isOver = ({ state }: DeviceCheck): boolean => state === 'done' || state === 'cancelled';
 
 /** The side of those who look and decide. */
 export const newDeviceChecks = (data: AccountData, now: () => number): DeviceChecks => {
@@ -36,7 +44,9 @@ export const newDeviceChecks = (data: AccountData, now: () => number): DeviceChe
 export interface CheckBoard {
   /** Takes what is wanted; of several gateways one gets each. What nobody did in time is dropped. */
   wishes(): Promise<readonly CheckWish[]>;
-  show(check: DeviceCheck): Promise<void>;
+  show(shown: ShownCheck): Promise<void>;
+  /** Those that were shown and not seen to end, also by a gateway that ran the account before. */
+  unfinished(): Promise<readonly ShownCheck[]>;
   /** Forgets what is over for long. */
   tidy(): Promise<void>;
 }
@@ -51,11 +61,15 @@ export const newCheckBoard = (data: AccountData, now: () => number): CheckBoard 
     }
     return taken;
   },
-  async show(check) {
+  async show({ check, roomId }) {
     const key = checkPrefix + check.id;
     const before = await data.get(key);
     if (before !== undefined && JSON.stringify(readCheck(before)?.check) === JSON.stringify(check)) return;
-    await data.set(key, JSON.stringify({ atMs: now(), check }));
+    await data.set(key, JSON.stringify({ atMs: now(), check, ...(roomId !== undefined && { roomId }) }));
+  },
+  async unfinished() {
+    const rows = (await data.list(checkPrefix)).map(({ value }) => readCheck(value)).filter((row) => row !== undefined);
+    return rows.filter(({ check }) => !isOver(check));
   },
   async tidy() {
     for (const { key, value } of await data.list(checkPrefix)) if (now() - (readCheck(value)?.atMs ?? 0) > keepMs) await data.remove(key);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { openAccountData } from '../../../test/support/account-data.ts';
 import type { InboundEvent, OutboundMessage, Target } from '../../core/message.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { capturingLogger } from '../../lib/logger.ts';
-import { eventually, newInbox } from '../conformance-bench.ts';
+import { newInbox } from '../conformance-bench.ts';
 import type { BenchInbox } from '../conformance-bench.ts';
 import type { AccountData, Adapter } from '../contract.ts';
 import { matrix } from './index.ts';
@@ -56,7 +57,16 @@ export const alice = '@alice:sim.test';
 
 export const message = (text: string, more: Partial<OutboundMessage> = {}): OutboundMessage => ({ key: `key:${text.slice(0, 40)}`, target: direct, text, ...more });
 
+/** An account loads the cryptography and makes its keys before it follows anything, which takes long on a busy machine. */
+const startPatienceMs = 60_000;
+
 /** Resolves once the account follows the stream from a position of its own. */
-export const following = ({ log }: Pick<MatrixSimulator, 'log'>): Promise<unknown> => eventually(() => log.find(({ path, query }) => path.endsWith('/sync') && query['since'] !== undefined), 'the account follows the stream');
+export const following = async ({ log }: Pick<MatrixSimulator, 'log'>): Promise<void> => {
+  const untilMs = performance.now() + startPatienceMs;
+  while (!log.some(({ path, query }) => path.endsWith('/sync') && query['since'] !== undefined)) {
+    assert.ok(performance.now() < untilMs, 'the account never followed the stream');
+    await systemClock.sleep(3);
+  }
+};
 
 export const textsOf = (inbox: { readonly events: readonly InboundEvent[] }): readonly string[] => inbox.events.map(({ text }) => text);

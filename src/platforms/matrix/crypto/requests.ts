@@ -92,7 +92,22 @@ export const wantedCalls = (machine: Machine): Promise<readonly KeyRequest[]> =>
 const mostRounds = 10;
 
 /** Refusals that are no reason to end the connection: it would be refused again, and people could not write either. */
-const isFinal = (error: unknown): boolean => error instanceof MatrixError && ['rejected', 'forbidden', 'unsupported', 'chat_gone', 'not_found'].includes(error.code);
+export const isFinal = (error: unknown): boolean => error instanceof MatrixError && ['rejected', 'forbidden', 'unsupported', 'chat_gone', 'not_found'].includes(error.code);
+
+/** Makes all of the calls that can be made, and answers those that the homeserver refuses. */
+export const tryCalls = async (calling: Calling, requests: readonly KeyRequest[], signal: AbortSignal): Promise<readonly KeyRequest[]> => {
+  const refused: KeyRequest[] = [];
+  for (const request of requests) {
+    try {
+      await makeCalls(calling, [request], signal);
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      refused.push(request);
+      calling.log.warn({ err: error, call: request.kind }, 'matrix.keys_refused');
+    }
+  }
+  return refused;
+};
 
 /** Calls that were made may ask for more: the answer to a query, a claim. What the homeserver refuses is asked again with the next answer of the stream. */
 export const settleCalls = async (calling: Calling, signal: AbortSignal): Promise<void> => {
@@ -100,14 +115,6 @@ export const settleCalls = async (calling: Calling, signal: AbortSignal): Promis
   for (let round = 0; round < mostRounds; round += 1) {
     const requests = (await wantedCalls(calling.machine)).filter(({ id }) => !refused.has(id));
     if (requests.length === 0) return;
-    for (const request of requests) {
-      try {
-        await makeCalls(calling, [request], signal);
-      } catch (error) {
-        if (!isFinal(error)) throw error;
-        refused.add(request.id);
-        calling.log.warn({ err: error, call: request.kind }, 'matrix.keys_refused');
-      }
-    }
+    for (const { id } of await tryCalls(calling, requests, signal)) refused.add(id);
   }
 };

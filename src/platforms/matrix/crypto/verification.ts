@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { newChains } from '../../../lib/chains.ts';
 import { slept } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { DeviceCheck } from '../../contract.ts';
-import type { CheckBoard, CheckWish } from '../device-checks.ts';
+import type { CheckBoard, CheckWish, ShownCheck } from '../device-checks.ts';
 import { list, record, text } from '../wire.ts';
 import type { Json, RoomEvent } from '../wire.ts';
+import { newAcquaintances } from './acquaintances.ts';
+import { newChecksUnderWay } from './checks-under-way.ts';
 import { userIds } from './machine.ts';
 import type { Library, Work } from './machine.ts';
 import { makeCalls, readRequest, settleCalls } from './requests.ts';
@@ -38,8 +41,6 @@ export interface VerificationParts {
 }
 
 const lookEveryMs = 1000;
-/** Anybody in the federation can ask. */
-const mostPeople = 100;
 
 const stateOf = (library: typeof Library, request: Request): DeviceCheck['state'] => {
   if (request.isDone()) return 'done';
@@ -49,12 +50,12 @@ const stateOf = (library: typeof Library, request: Request): DeviceCheck['state'
   return sas.haveWeConfirmed() ? 'confirmed' : 'compare';
 };
 
-const viewOf = (library: typeof Library, request: Request): DeviceCheck => {
+const viewOf = (library: typeof Library, request: Request): ShownCheck => {
   const sas = request.getVerification();
   const shown = sas instanceof library.Sas && sas.canBePresented() ? (sas.emoji() ?? []) : [];
-  const deviceId = request.otherDeviceId?.toString();
+  const [deviceId, roomId] = [request.otherDeviceId?.toString(), request.roomId?.toString()];
   const reason = request.cancelInfo?.reason();
-  return {
+  const check: DeviceCheck = {
     id: request.flowId,
     userId: request.otherUserId.toString(),
     state: stateOf(library, request),
@@ -62,6 +63,7 @@ const viewOf = (library: typeof Library, request: Request): DeviceCheck => {
     ...(deviceId !== undefined && { deviceId }),
     ...(reason !== undefined && { reason }),
   };
+  return { check, ...(roomId !== undefined && { roomId }) };
 };
 
 /** The next step of one verification, as far as it needs nobody's decision. */
@@ -77,25 +79,40 @@ const stepOf = async ({ library }: Work, request: Request, answer: Answer | unde
   return answer === 'same' ? sas.confirm() : [sas.cancelWithCode('m.mismatched_sas')];
 };
 
-const beginWith = async ({ olm, library }: Work, userId: string, deviceId: string | undefined): Promise<readonly KeyRequest[]> => {
+interface Begun {
+  readonly shown: ShownCheck;
+  readonly call: KeyRequest;
+}
+
+const beginWith = async ({ olm, library }: Work, userId: string, deviceId: string | undefined): Promise<readonly Begun[]> => {
   const [person] = userIds(library, [userId]);
   if (person === undefined) return [];
   const devices = await olm.getUserDevices(person, 1);
   const own = olm.deviceId.toString();
   const wanted = devices.devices().filter((device) => device.deviceId.toString() !== own && (deviceId === undefined || device.deviceId.toString() === deviceId));
-  const asked = wanted.map((device) => readRequest(library, device.requestVerification([library.VerificationMethod.SasV1])[1]));
-  return asked.filter((request) => request !== undefined);
+  return wanted.flatMap((device) => {
+    const [request, asking] = device.requestVerification([library.VerificationMethod.SasV1]);
+    const call = readRequest(library, asking);
+    return call === undefined ? [] : [{ shown: viewOf(library, request), call }];
+  });
+};
+
+/** What the owner sees when there is nobody to ask. */
+const nobody = (userId: string, deviceId: string | undefined): ShownCheck => {
+  const reason = deviceId === undefined ? `no device of ${userId} that encrypts is known to the homeserver` : `${userId} has no device ${deviceId} that encrypts`;
+  return { check: { id: randomUUID(), userId, state: 'cancelled', emoji: [], reason, ...(deviceId !== undefined && { deviceId }) } };
 };
 
 /** Verification by emoji. Requests are answered by themselves; whether both sides show the same only a person can say. */
 export const newVerification = ({ calling, board, clock, log }: VerificationParts): Verification => {
-  const people = new Set<string>();
   const answers = new Map<string, Answer>();
   const { machine } = calling;
+  const { people, meet } = newAcquaintances(calling);
+  const underWay = newChecksUnderWay(calling, board);
   const chains = newChains();
 
   const step = async (signal: AbortSignal): Promise<void> => {
-    const { calls, checks } = await machine.change(async (work) => {
+    const { calls, shown } = await machine.change(async (work) => {
       const requests = [...people].flatMap((userId) => userIds(work.library, [userId]).flatMap((id) => work.olm.getVerificationRequests(id)));
       const made: KeyRequest[] = [];
       for (const request of requests) {
@@ -104,27 +121,29 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
           if (call !== undefined) made.push(call);
         }
       }
-      return { calls: made, checks: requests.map((request) => viewOf(work.library, request)) };
+      return { calls: made, shown: requests.map((request) => viewOf(work.library, request)) };
     });
-    for (const check of checks) {
-      if (check.state !== 'compare') answers.delete(check.id);
-      await board.show(check);
-    }
+    for (const each of shown) await underWay.show(each);
+    await underWay.endLost(new Set(shown.map(({ check }) => check.id)), signal);
+    const comparing = new Set(shown.filter(({ check }) => check.state === 'compare').map(({ check }) => check.id));
+    for (const id of answers.keys()) if (!comparing.has(id)) answers.delete(id);
     await makeCalls(calling, calls, signal);
     // What was confirmed is signed, and others have to see the signature.
     if (calls.length > 0) await settleCalls(calling, signal);
   };
 
-  /** One after another: each step is made once, and what is shown is never older than what was shown before. */
+  /** One after another: each step is made once, what is shown is never older than what was shown before, and what has just begun is not taken for lost. */
   const advance = async (signal: AbortSignal): Promise<void> => {
-    if (people.size > 0) await chains.run('', () => step(signal));
+    if (people.size > 0 || !underWay.isEmpty()) await chains.run('', () => step(signal));
   };
 
-  const meet = async (userId: string, signal: AbortSignal): Promise<void> => {
-    if (people.has(userId) || people.size >= mostPeople) return;
-    await machine.change(({ olm, library }) => olm.updateTrackedUsers(userIds(library, [userId])));
-    await settleCalls(calling, signal);
-    people.add(userId);
+  const ask = async (userId: string, deviceId: string | undefined, signal: AbortSignal): Promise<void> => {
+    const begun = await machine.change((work) => beginWith(work, userId, deviceId));
+    log.info({ userId, devices: begun.length }, 'matrix.verification.asked');
+    if (begun.length === 0) await underWay.show(nobody(userId, deviceId));
+    // Shown before it is asked for: when the asking fails, the next connection has to know that somebody waits.
+    for (const { shown } of begun) await underWay.show(shown);
+    await makeCalls(calling, begun.map(({ call }) => call), signal);
   };
 
   const grant = async (wish: CheckWish, signal: AbortSignal): Promise<void> => {
@@ -132,22 +151,21 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
       answers.set(wish.id, wish.same ? 'same' : 'different');
       return;
     }
-    await meet(wish.userId, signal);
-    const requests = await machine.change((work) => beginWith(work, wish.userId, wish.deviceId));
-    log.info({ userId: wish.userId, devices: requests.length }, 'matrix.verification.asked');
-    await makeCalls(calling, requests, signal);
+    await meet([wish], signal);
+    await chains.run('', () => ask(wish.userId, wish.deviceId, signal));
   };
 
   return {
     advance,
     async hear(answer, signal) {
-      for (const event of list(record(answer['to_device'])?.['events']).map(record)) {
-        const sender = text(event?.['sender']);
-        if (sender !== undefined && text(event?.['type'])?.startsWith('m.key.verification.') === true) await meet(sender, signal);
-      }
+      const events = list(record(answer['to_device'])?.['events']).map(record).filter((event) => text(event?.['type'])?.startsWith('m.key.verification.') === true);
+      await meet(events.flatMap((event) => {
+        const userId = text(event?.['sender']);
+        return userId === undefined ? [] : [{ userId, deviceId: text(record(event?.['content'])?.['from_device']) }];
+      }), signal);
     },
     async hearRoom(roomId, event, signal) {
-      await meet(event.sender, signal);
+      await meet([{ userId: event.sender, deviceId: text(event.content['from_device']) }], signal);
       await machine.change(async ({ olm, library }) => {
         try {
           await olm.receiveVerificationEvent(JSON.stringify({ ...event.raw, room_id: roomId }), new library.RoomId(roomId));
@@ -158,6 +176,8 @@ export const newVerification = ({ calling, board, clock, log }: VerificationPart
     },
     async attend(signal) {
       await board.tidy();
+      await chains.run('', underWay.recall);
+      await advance(signal);
       while (await slept(clock, lookEveryMs, signal)) {
         const wishes = await board.wishes();
         for (const wish of wishes) await grant(wish, signal);
