@@ -15,6 +15,7 @@ import { enqueueLane } from '../store/lanes.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { createSession, listSessions } from '../store/sessions.ts';
 import { SqliteStore } from '../store/sqlite.ts';
+import { Exit } from './environment.ts';
 import { writeOldDatabase } from '../../test/support/old-database.ts';
 import { noPostgresReason } from '../../test/support/postgres.ts';
 import { emptyPostgres } from '../../test/support/stores.ts';
@@ -211,6 +212,22 @@ test('a folder that is not there is not made: what it is on may not be mounted',
   await fill();
   await assert.rejects(hermes('backup', join(folder, 'stick', 'a.tar.gz')), /There is no folder .*stick/);
   assert.ok(!existsSync(join(folder, 'stick')));
+});
+
+test('with a damaged database everything else is saved, older backups stay, and it says so', async () => {
+  await fill();
+  await hermes('backup', '--keep', '1');
+  await writeFile(join(home, 'gateway.db'), 'x'.repeat(20_000));
+  for (const suffix of ['-wal', '-shm']) await rm(join(home, `gateway.db${suffix}`), { force: true });
+  await assert.rejects(hermes('backup', '--keep', '1'), (error) => error instanceof Exit && error.code === 1);
+  const names = (await readdir(join(home, 'backups'))).toSorted();
+  assert.equal(names.length, 2);
+  await hermes('restore', join(home, 'backups', names[1] ?? ''), '--into', join(folder, 'saved'));
+  assert.equal(await textOf('gateway.db.damaged', join(folder, 'saved')), 'x'.repeat(20_000));
+  assert.ok(existsSync(join(folder, 'saved', 'config.yaml')));
+  await assert.rejects(hermes('backup', archive, '--no-secrets'));
+  await hermes('restore', archive, '--into', join(folder, 'bare'));
+  assert.ok(!existsSync(join(folder, 'bare', 'gateway.db.damaged')));
 });
 
 test('a broken configuration is no reason not to save what there is', async () => {

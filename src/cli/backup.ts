@@ -12,7 +12,7 @@ import { keepNewest } from '../lib/keep-newest.ts';
 import { platforms } from '../platforms/registry.ts';
 import { writeBackup } from '../portability/write-backup.ts';
 import type { Backup, BackupProgress } from '../portability/write-backup.ts';
-import { json, paint } from './environment.ts';
+import { Exit, json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { interruptible } from './interruptible.ts';
 import { noteAct } from './note-act.ts';
@@ -73,7 +73,7 @@ const printed = (terminal: Terminal, file: string, backup: Backup & { readonly r
   const lines = [
     `${paint(terminal, 'green', file)}  ${megabytes(backup.sizeBytes)}, ${manifest.files.length} files`,
     ...(manifest.engine === 'postgres' ? ['The rows of the PostgreSQL database are in it as gateway.db; for large ones pg_dump is faster.'] : []),
-    ...(manifest.schemaVersion === undefined ? ['There is no database yet.'] : []),
+    ...(manifest.schemaVersion === undefined && !backup.isDamaged ? ['There is no database yet.'] : []),
     ...(leftOut.length === 0 ? [] : ['Not in it:', ...leftOut.map((line) => `  ${line}`)]),
     ...(backup.removed.length === 0 ? [] : [`Older ones removed: ${backup.removed.join(', ')}`]),
     ...(manifest.secrets ? ['It holds secrets and conversations: keep it where only you can read it.'] : ['It holds no credentials of the gateway, but all conversations.']),
@@ -113,11 +113,15 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
     onProgress: line.show,
   };
   const backup = await interruptible((signal) => writeBackup({ ...options, signal })).finally(line.end);
-  const removed = flags.keep === undefined || !ownName.test(basename(file)) ? [] : await keepNewest(dirname(file), ownName, flags.keep);
+  // Older ones that are whole are worth more than this one.
+  const removed = backup.isDamaged || flags.keep === undefined || !ownName.test(basename(file)) ? [] : await keepNewest(dirname(file), ownName, flags.keep);
   const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
   noteAct(home, 'backup', `${file}${flags.secrets ? '' : ' (without secrets)'}`);
   if (flags.json === true) terminal.write(json({ file, sizeBytes: backup.sizeBytes, leftOut, removed, ...backup.manifest, files: backup.manifest.files.length }));
   else terminal.write(printed(terminal, file, { ...backup, leftOut, removed }));
+  if (!backup.isDamaged) return;
+  terminal.writeError(`${storePath(home)} is damaged. hermes gateway start says how to save what is readable of it; hermes restore takes a backup from before.\n`);
+  throw new Exit(1);
 };
 
 export const backupCommand = (terminal: Terminal): Command =>

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
@@ -7,6 +7,7 @@ import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { newRedactor } from '../lib/redact.ts';
 import { usePlatforms } from '../platforms/registry.ts';
+import { restoringFolder } from '../store/half-restored.ts';
 import { leaveWhenNobodyReads } from './closed-output.ts';
 import { Exit } from './environment.ts';
 import { fileTrouble } from './file-trouble.ts';
@@ -44,6 +45,14 @@ const programFor = async (terminal: Terminal, argv: readonly string[]): Promise<
   return program(terminal);
 };
 
+/** Before anything of the home is read: a restore that was interrupted may have its configuration elsewhere. */
+const finishBefore = async (terminal: Terminal): Promise<void> => {
+  const home = resolveHome(terminal.env);
+  if (!existsSync(restoringFolder(home))) return;
+  const { finishInterrupted } = await import('./finish-interrupted.ts');
+  await finishInterrupted(terminal, home);
+};
+
 export const main = async (argv: readonly string[]): Promise<void> => {
   const isGateway = argv[2] === 'gateway' && (argv[3] === undefined || argv[3] === 'run' || argv[3].startsWith('-'));
   leaveWhenNobodyReads(isGateway);
@@ -57,6 +66,7 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     writeError: (text) => void process.stderr.write(text),
   };
   try {
+    await finishBefore(terminal);
     usePlatforms(await loadPlugins(terminal.env));
     await (await programFor(terminal, argv)).parseAsync([...argv]);
   } catch (error) {

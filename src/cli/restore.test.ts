@@ -10,6 +10,7 @@ import { emptyPostgres } from '../../test/support/stores.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
+import { restoreBackup } from '../portability/restore-backup.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { openStore } from '../store/open.ts';
 import { listPaired } from '../store/pairing.ts';
@@ -93,4 +94,19 @@ test('a PostgreSQL database of an earlier version is backed up as it is, and bro
   const other = join(home, '..', 'other');
   assert.match(await hermes({}, 'restore', archive, '--into', other), new RegExp(`from schema ${old} to ${schemaVersion}`));
   assert.deepEqual(await pairedIn({ path: join(other, 'gateway.db') }), ['Ann']);
+});
+
+test('a server that did not get its rows, because the restore was killed before, is not used until it has them', { skip: noPostgresReason ?? false }, async (t) => {
+  const server = await emptyPostgres();
+  t.after(() => server.drop());
+  const env = { DATABASE_URL: server.url };
+  const copy = join(home, '..', 'copy.db');
+  writeOldDatabase(copy, old);
+  await restoreBackup({ file: copy, home, clock: systemClock, dropOpen: false, loadsDatabase: true });
+  await assert.rejects(hermes(env, 'pairing', 'list'), refusal(/interrupted before the data of .*copy\.db was in PostgreSQL\. Run it again: hermes restore .*copy\.db --load-database --yes/));
+  assert.match(await hermes({}, 'pairing', 'list'), /Ann/, 'the file has them');
+  assert.match(await hermes(env, 'restore', copy, '--load-database', '--yes'), /loaded into PostgreSQL/);
+  assert.match(await hermes(env, 'pairing', 'list'), /Ann/);
+  await assert.rejects(hermes(env, 'restore', copy, '--load-database', '--yes'), refusal(/The files are restored .* but the data is not loaded/));
+  assert.match(await hermes(env, 'pairing', 'list'), /Ann/, 'who was told that it failed may go on');
 });

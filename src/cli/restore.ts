@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { prepareHome, resolveHome } from '../config/home.ts';
@@ -10,12 +11,14 @@ import { readBackup } from '../portability/read-backup.ts';
 import type { Restorable } from '../portability/read-backup.ts';
 import { isMerged, restoreBackup } from '../portability/restore-backup.ts';
 import type { Restored } from '../portability/restore-backup.ts';
+import { unloadedNote } from '../store/half-restored.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { openStore } from '../store/open.ts';
 import { reindexMessages } from '../store/reindex-messages.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from '../store/home-lock.ts';
+import { finishInterrupted } from './finish-interrupted.ts';
 import { refuseInside } from './gateway/inside-turn.ts';
 import { interruptible } from './interruptible.ts';
 import { noteAct } from './note-act.ts';
@@ -59,7 +62,7 @@ const databaseOf = async (terminal: Terminal, home: string): Promise<string | un
 
 /** Puts the restored file into an empty PostgreSQL database; opening that gives it its tables. */
 const loadDatabase = async (home: string, databaseUrl: string): Promise<void> => {
-  const store = await openStore({ databaseUrl, path: storePath(home), clock: systemClock, log: silentLogger, checkIntegrity: false });
+  const store = await openStore({ databaseUrl, path: storePath(home), clock: systemClock, log: silentLogger, checkIntegrity: false, loads: true });
   try {
     const { loadIntoPostgres } = await import('../store/transfer.ts');
     await loadIntoPostgres(storePath(home), databaseUrl);
@@ -106,13 +109,15 @@ const run = async (terminal: Terminal, given: string, flags: RestoreFlags): Prom
   const home = flags.into === undefined ? resolveHome(terminal.env) : resolve(flags.into);
   refuseInside(terminal, home, 'hermes restore');
   if (isHomeTaken(home)) throw new ConfigError(`A gateway is running in ${home}, or an open terminal chat hosts one. End it first; a backup cannot take the place of what is in use.`);
+  await finishInterrupted(terminal, home);
   const manifest = await readBackup(file);
   const replaced = partsOf(manifest).filter((part) => !isMerged(part) && existsSync(join(home, part)));
   if (replaced.length > 0 && flags.yes !== true) throw new ConfigError(`The backup is whole. ${about(manifest)}\nIt would replace these in ${home}, which are kept aside: ${replaced.join(', ')}\nAdd --yes to do it, or --into <folder> for another home.`);
   await prepareHome(home);
-  const restored = await interruptible((signal) => restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true, signal }));
+  const restored = await interruptible((signal) => restoreBackup({ file, home, clock: systemClock, dropOpen: flags.dropOpen === true, loadsDatabase: flags.loadDatabase === true, signal }));
   noteAct(home, 'restore', `${file} of ${restored.manifest.createdAt}`);
-  const server = await aboutServer(terminal, home, restored, flags);
+  // Whoever sees that it has failed knows what to do; the note is for those who see nothing.
+  const server = await aboutServer(terminal, home, restored, flags).finally(() => rm(unloadedNote(home), { force: true }));
   if (flags.json === true) terminal.write(json({ home, parts: restored.parts, aside: restored.aside ?? null, open: restored.open ?? null, version: restored.manifest.version ?? null, createdAt: restored.manifest.createdAt }));
   else terminal.write(printed(terminal, home, restored, { flags, server }));
 };

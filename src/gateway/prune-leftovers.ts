@@ -5,6 +5,7 @@ import { sweepPartial } from '../portability/sweep-partial.ts';
 /** What is made now and then, each time under a new name, and how many of it stay. Names that people gave are not among them. */
 const kept: readonly { readonly folder: string; readonly form: RegExp; readonly count: number }[] = [
   { folder: 'backups', form: /^replaced-\d{8}T\d{9}Z$/, count: 3 },
+  { folder: '', form: /^replaced-\d{8}T\d{9}Z$/, count: 3 },
   { folder: 'backups', form: /^config-\d{8}T\d{9}Z\.yaml$/, count: 10 },
   { folder: '', form: /^config\.yaml\.\d{8}-\d{6}\.bak$/, count: 10 },
   { folder: '', form: /^\.env\.\d{8}-\d{6}\.bak$/, count: 10 },

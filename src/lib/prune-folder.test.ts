@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,4 +41,12 @@ test('a folder that is not there is empty, and whoever has to end does so in bet
   await using some = await folderWith({ 'old.png': { bytes: 1, days: 91 } });
   await assert.rejects(pruneFolder(some.folder, { maxAgeMs: 1, maxBytes: 1 }, { nowMs, signal: AbortSignal.abort() }), { name: 'AbortError' });
   assert.deepEqual(await some.left(), ['old.png']);
+});
+
+test('a folder that goes while it is listed costs nothing else', async () => {
+  await using some = await folderWith({ 'old.png': { bytes: 1, days: 91 } });
+  await writeFile(join(some.folder, 'new.png'), '');
+  // Looked at with every entry, before it is opened.
+  const signal = Object.assign(new AbortController().signal, { throwIfAborted: () => rmSync(join(some.folder, '2026-05'), { recursive: true, force: true }) });
+  assert.equal((await pruneFolder(some.folder, { maxAgeMs: 90 * dayMs, maxBytes: 1000 }, { nowMs, signal })).removed, 0);
 });

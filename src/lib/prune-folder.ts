@@ -36,15 +36,21 @@ const unlessGone = async <T>(work: Promise<T>): Promise<T | undefined> => {
 const listKept = async (folder: string, signal: AbortSignal): Promise<{ readonly files: readonly KeptFile[]; readonly folders: readonly string[] }> => {
   const files: KeptFile[] = [];
   const folders: string[] = [];
-  const entries = await unlessGone(opendir(folder, { recursive: true }));
-  if (entries === undefined) return { files, folders };
-  for await (const entry of entries) {
-    signal.throwIfAborted();
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) folders.push(path);
-    const stats = entry.isFile() ? await unlessGone(stat(path)) : undefined;
-    if (stats !== undefined) files.push({ path, mtimeMs: stats.mtimeMs, size: stats.size });
-  }
+  const visit = async (inner: string): Promise<void> => {
+    const entries = await unlessGone(opendir(inner));
+    if (entries === undefined) return;
+    for await (const entry of entries) {
+      signal.throwIfAborted();
+      const path = join(inner, entry.name);
+      if (entry.isDirectory()) {
+        folders.push(path);
+        await visit(path);
+      }
+      const stats = entry.isFile() ? await unlessGone(stat(path)) : undefined;
+      if (stats !== undefined) files.push({ path, mtimeMs: stats.mtimeMs, size: stats.size });
+    }
+  };
+  await visit(folder);
   return { files, folders };
 };
 

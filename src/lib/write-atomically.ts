@@ -3,6 +3,7 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { nameFile } from './name-file.ts';
+import { syncFolder } from './sync-folder.ts';
 
 /** Whoever reads the file sees the old text or the new one, never a part; after a crash too. A link stays a link. Mode 0600. What root writes belongs to whoever has the folder. */
 export const writeAtomically = async (path: string, text: string): Promise<void> => {
@@ -38,16 +39,5 @@ const realTarget = async (path: string): Promise<string> => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return path;
     throw error;
-  }
-};
-
-/** Windows cannot sync a folder and does not need it for a rename to last. */
-const syncFolder = async (folder: string): Promise<void> => {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 };

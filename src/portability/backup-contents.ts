@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -27,7 +26,7 @@ export interface Contents {
 }
 
 /** What a running gateway makes anew, what is copied in another way, and what are backups themselves. */
-const passing = new Set(['backups', 'cache', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.lock-next', 'gateway.pid', 'gateway.sock', 'gateway-config.json', 'gateway-starts.json', '.gateway-restart.json', '.gateway-after-turn.json']);
+const passing = new Set(['backups', 'cache', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.lock-next', 'gateway.pid', 'gateway.sock', 'gateway-config.json', 'gateway-starts.json', 'gateway-starting.json', '.gateway-restart.json', '.gateway-after-turn.json', '.load-database']);
 const secret = new Set(['.env', 'mcp-tokens', 'auth.json', 'secrets']);
 /** What was in these files before they were changed. */
 const earlierConfig = /^(?:\.env|config\.yaml)\..*\.bak$/;
@@ -43,7 +42,10 @@ export const partOf = (path: string): string => {
 
 const nameOf = (part: string): string => part.split('/').at(-1) ?? part;
 
-const isUnfinished = (name: string): boolean => name.endsWith('.tmp') || name.startsWith('.partial-') || name.startsWith('.restore-');
+const isUnfinished = (name: string): boolean => name.endsWith('.tmp') || name.startsWith('.partial-') || name.startsWith('.restore-') || name === '.restoring';
+
+/** What a restore has replaced and kept. */
+const isReplaced = (part: string): boolean => /^replaced-\d{8}T\d{9}Z$/.test(part);
 
 interface Walk {
   readonly home: string;
@@ -53,20 +55,15 @@ interface Walk {
   readonly leftOut: Set<string>;
 }
 
-const facts = async (path: string): Promise<Stats | undefined> => {
-  try {
-    return await stat(path);
-  } catch (error) {
-    // Gone since it was listed, or a link to nowhere.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** Undefined for what has gone since it was listed, and for a link to nowhere. */
+const unlessGone = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT') throw error;
 };
 
 /** Why a part is not taken; undefined when it is. The empty text: nobody misses it. */
 const reasonAgainst = (part: string, rules: ContentRules): string | undefined => {
   const name = nameOf(part);
-  if (passing.has(name) || isUnfinished(name)) return '';
+  if (passing.has(name) || isUnfinished(name) || isReplaced(part)) return '';
   if (name === 'logs' && part !== 'logs') return '';
   if ((secret.has(name) || earlierConfig.test(name)) && !rules.secrets) return `${part} (holds secrets)`;
   if (name === 'workspace' && !rules.workspace) return `${part}/ (where the agent works; --workspace takes it along)`;
@@ -75,7 +72,8 @@ const reasonAgainst = (part: string, rules: ContentRules): string | undefined =>
 };
 
 const visit = async (walk: Walk, folder: string): Promise<void> => {
-  const entries = await readdir(join(walk.home, folder), { withFileTypes: true });
+  const listed = readdir(join(walk.home, folder), { withFileTypes: true });
+  const entries = (folder === '' ? await listed : await listed.catch(unlessGone)) ?? [];
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     const isPart = partOf(path) === path && path !== 'profiles';
@@ -90,7 +88,7 @@ const visit = async (walk: Walk, folder: string): Promise<void> => {
       await visit(walk, path);
       continue;
     }
-    const found = entry.isFile() || entry.isSymbolicLink() ? await facts(join(walk.home, path)) : undefined;
+    const found = entry.isFile() || entry.isSymbolicLink() ? await stat(join(walk.home, path)).catch(unlessGone) : undefined;
     if (found?.isFile() === true) (nameOf(partOf(path)) === 'media' ? walk.media : walk.files).push({ path, sizeBytes: found.size, mode: found.mode & 0o777, mtimeMs: found.mtimeMs });
     else if (found?.isDirectory() === true) walk.leftOut.add(`${path} (a link to a folder elsewhere)`);
   }

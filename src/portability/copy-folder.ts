@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder, syncTree } from '../lib/sync-folder.ts';
 
 /** Whether something of this name is there, a link to nowhere included. */
 export const isThere = async (path: string): Promise<boolean> => {
@@ -38,7 +39,7 @@ const copyOwn = async (from: string, to: string): Promise<void> => {
   await chmod(to, ((await stat(from)).mode & 0o100) === 0 ? 0o600 : 0o700);
 };
 
-/** Copies a file or a folder to where nothing is; it is there whole or not at all. Links in it are left out. */
+/** Copies a file or a folder to where nothing is; it is there whole or not at all, after a power cut too. Links in it are left out. */
 export const copyWhole = async (from: string, to: string): Promise<void> => {
   const partial = join(dirname(to), `.partial-${randomBytes(6).toString('hex')}`);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
@@ -50,7 +51,9 @@ export const copyWhole = async (from: string, to: string): Promise<void> => {
         await copyOwn(join(from, name), join(partial, name));
       }
     } else await copyOwn(from, partial);
+    await syncTree(partial);
     await rename(partial, to);
+    await syncFolder(dirname(to));
   } finally {
     await rm(partial, { recursive: true, force: true });
   }

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nameFile } from '../lib/name-file.ts';
+import { syncFolder } from '../lib/sync-folder.ts';
 import { tarEnd, tarHeader, tarPadding } from '../lib/tar.ts';
 import { checkCopy, copyDatabase, forgetAccountValues } from '../store/copy-database.ts';
 import { backupContents } from './backup-contents.ts';
 import type { ContentRules, FoundFile } from './backup-contents.ts';
+import { fileEntry } from './file-entry.ts';
 import { manifestName } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { holdPartial, sweepPartial } from './sweep-partial.ts';
@@ -41,49 +42,14 @@ export interface Backup {
   readonly manifest: Manifest;
   readonly sizeBytes: number;
   readonly leftOut: readonly string[];
+  /** The database could not be copied because it is damaged: this is a backup of everything else. */
+  readonly isDamaged: boolean;
 }
-
-type Written = Manifest['files'][number];
 
 const databaseName = 'gateway.db';
 
-/** Exactly as many bytes as the header said, though the file may grow meanwhile. */
-async function* contentOf(handle: FileHandle, sizeBytes: number, hash: Hash): AsyncGenerator<Buffer> {
-  const chunk = 256 * 1024;
-  for (let at = 0; at < sizeBytes; ) {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(Math.min(chunk, sizeBytes - at)), 0, null, at);
-    if (bytesRead === 0) throw new Error('a file became shorter while it was read; try again');
-    const piece = buffer.subarray(0, bytesRead);
-    hash.update(piece);
-    at += bytesRead;
-    yield piece;
-  }
-}
-
-/** Undefined for a file that is gone. */
-const openFile = async (path: string): Promise<FileHandle | undefined> => {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-};
-
-async function* fileEntry(source: string, name: string, written: Written[]): AsyncGenerator<Buffer> {
-  const handle = await openFile(source);
-  if (handle === undefined) return;
-  try {
-    const { size, mode, mtimeMs } = await handle.stat();
-    const hash = createHash('sha256');
-    yield tarHeader({ name, sizeBytes: size, mode: mode & 0o777, mtimeMs });
-    yield* contentOf(handle, size, hash);
-    yield tarPadding(size);
-    written.push({ path: name, sizeBytes: size, sha256: hash.digest('hex') });
-  } finally {
-    await handle.close();
-  }
-}
+/** As it is, for whoever wants to save something of it; a restore puts it beside the database. */
+const damagedName = 'gateway.db.damaged';
 
 function* textEntry(name: string, text: string, mtimeMs: number): Generator<Buffer> {
   const bytes = Buffer.from(text);
@@ -94,20 +60,36 @@ function* textEntry(name: string, text: string, mtimeMs: number): Generator<Buff
 
 interface Sources {
   readonly files: readonly FoundFile[];
-  /** The copy of the database and the version of its schema. */
-  readonly database: { readonly path: string; readonly schemaVersion: number } | undefined;
+  /** The copy of the database and the version of its schema, or that it is damaged. */
+  readonly database: { readonly path: string; readonly schemaVersion: number } | 'damaged' | undefined;
 }
 
-async function* archive(options: BackupOptions, sources: Sources, finish: (manifest: Manifest) => void): AsyncGenerator<Buffer> {
+interface Archived {
+  readonly manifest: Manifest;
+  /** What of it is not whole, in words. */
+  readonly cut: readonly string[];
+}
+
+async function* archive(options: BackupOptions, sources: Sources, finish: (archived: Archived) => void): AsyncGenerator<Buffer> {
   const nowMs = options.clock.now();
-  const written: Written[] = [];
-  if (sources.database !== undefined) yield* fileEntry(sources.database.path, databaseName, written);
+  const written: Manifest['files'][number][] = [];
+  const cut: string[] = [];
+  const take = async function* (source: string, name: string): AsyncGenerator<Buffer> {
+    const taken = yield* fileEntry(source, name);
+    if (taken !== undefined) written.push(taken.written);
+    if (taken?.isWhole === false) cut.push(`the end of ${name} (it became shorter while it was read)`);
+  };
+  const { database } = sources;
+  if (database === 'damaged') {
+    // What accounts keep, logins among it, cannot be taken out of it.
+    if (options.secrets && options.database.engine === 'sqlite') yield* take(options.database.path, damagedName);
+  } else if (database !== undefined) yield* take(database.path, databaseName);
   const total = sources.files.reduce((sum, file) => sum + file.sizeBytes, 0);
   let done = 0;
   for (const file of sources.files) {
     options.signal?.throwIfAborted();
     const text = options.instead?.get(file.path);
-    if (text === undefined) yield* fileEntry(join(options.home, file.path), file.path, written);
+    if (text === undefined) yield* take(join(options.home, file.path), file.path);
     else {
       yield* textEntry(file.path, text, file.mtimeMs);
       written.push({ path: file.path, sizeBytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') });
@@ -120,13 +102,13 @@ async function* archive(options: BackupOptions, sources: Sources, finish: (manif
     version: options.version,
     createdAt: new Date(nowMs).toISOString(),
     engine: options.database.engine,
-    ...(sources.database !== undefined && { schemaVersion: sources.database.schemaVersion }),
+    ...(typeof database === 'object' && { schemaVersion: database.schemaVersion }),
     secrets: options.secrets,
     files: written,
   };
   yield* textEntry(manifestName, JSON.stringify(manifest, null, 2), nowMs);
   yield tarEnd;
-  finish(manifest);
+  finish({ manifest, cut });
 }
 
 const copyStore = async (options: BackupOptions, path: string): Promise<number> => {
@@ -140,10 +122,16 @@ const copyStore = async (options: BackupOptions, path: string): Promise<number> 
 const copyForBackup = async (options: BackupOptions, folder: string): Promise<Sources['database']> => {
   if (options.database.engine === 'sqlite' && !existsSync(options.database.path)) return undefined;
   const path = join(folder, databaseName);
-  const schemaVersion = await copyStore(options, path);
-  if (!options.secrets) forgetAccountValues(path, options.plainAccounts);
-  checkCopy(path, schemaVersion);
-  return { path, schemaVersion };
+  try {
+    const schemaVersion = await copyStore(options, path);
+    if (!options.secrets) forgetAccountValues(path, options.plainAccounts);
+    checkCopy(path, schemaVersion);
+    return { path, schemaVersion };
+  } catch (error) {
+    // Exactly then everything else is to be saved.
+    if (options.database.engine === 'sqlite' && error instanceof StoreError && error.code === 'corrupt') return 'damaged';
+    throw error;
+  }
 };
 
 /** Writes everything of a home into one file, beside a gateway that may be at work. The file is there whole or not at all. */
@@ -158,13 +146,16 @@ export const writeBackup = async (options: BackupOptions): Promise<Backup> => {
     const { files, leftOut } = await backupContents(home, options);
     const own = relative(home, file).split('\\').join('/');
     const partial = join(folder, 'archive');
-    let manifest: Manifest | undefined;
-    const content = archive(options, { files: files.filter(({ path }) => path !== own), database }, (made) => (manifest = made));
+    let archived: Archived | undefined;
+    const content = archive(options, { files: files.filter(({ path }) => path !== own), database }, (made) => (archived = made));
     await pipeline(content, createGzip(), createWriteStream(partial, { mode: 0o600, flush: true }), { signal: options.signal });
-    if (manifest === undefined) throw new Error('the archive has no end');
+    if (archived === undefined) throw new Error('the archive has no end');
     const { size } = await stat(partial);
     await rename(partial, file);
-    return { manifest, sizeBytes: size, leftOut };
+    await syncFolder(dirname(file));
+    const isDamaged = database === 'damaged';
+    const lost = isDamaged ? [`the database (it is damaged${options.secrets ? `; its file as it is: ${damagedName}` : ''})`] : [];
+    return { manifest: archived.manifest, sizeBytes: size, leftOut: [...lost, ...leftOut, ...archived.cut], isDamaged };
   } catch (error) {
     throw nameFile(error, file);
   } finally {

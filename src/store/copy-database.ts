@@ -17,8 +17,9 @@ const pagesPerStep = 256;
  * The transaction keeps the moment: without it every write of another process would make the copy begin anew.
  */
 export const copyDatabase = async (from: string, to: string, options: CopyOptions = {}): Promise<number> => {
-  const source = openForReading(from);
+  let source: DatabaseSync | undefined;
   try {
+    source = openForReading(from);
     source.exec('begin');
     const version = sqliteVersion(source);
     closeSync(openSync(to, 'wx', 0o600));
@@ -33,7 +34,7 @@ export const copyDatabase = async (from: string, to: string, options: CopyOption
     if (options.signal?.aborted === true) throw error;
     throw sqliteError(error);
   } finally {
-    source.close();
+    source?.close();
   }
 };
 

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Channel, Store } from './store.ts';
 import { backUpBeforeUpgrade } from './back-up-before-upgrade.ts';
+import { refuseHalfRestored, refuseUnloaded } from './half-restored.ts';
 import { SqliteStore } from './sqlite.ts';
 import type { UpgradeOptions } from './upgrade-copy.ts';
 
@@ -14,13 +15,17 @@ export interface OpenOptions extends UpgradeOptions {
   readonly olderMs?: number;
   /** The caller has the lock of the home: no other gateway works on the file. */
   readonly holdsHome?: boolean;
+  /** The caller brings rows of a backup to the server that others are kept from until they are there. */
+  readonly loads?: boolean;
   readonly onNotify?: (channel: Channel, payload: string) => void;
 }
 
-/** Opens the store, bringing its schema up to date; what an earlier version has left is copied before that. The PostgreSQL driver is loaded only when it is used. */
+/** Opens the store, bringing its schema up to date; what an earlier version has left is copied before that. A home that is half restored is refused. The PostgreSQL driver is loaded only when it is used. */
 export const openStore = async (options: OpenOptions): Promise<Store> => {
   const { databaseUrl, path } = options;
+  refuseHalfRestored(dirname(path));
   if (databaseUrl !== undefined) {
+    if (options.loads !== true) refuseUnloaded(dirname(path));
     const { PostgresStore } = await import('./postgres.ts');
     return PostgresStore.open({ ...options, url: databaseUrl, backups: join(dirname(path), 'backups') });
   }

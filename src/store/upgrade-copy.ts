@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { syncFile, syncFolder } from '../lib/sync-folder.ts';
 import { checkCopy } from './copy-database.ts';
 import type { CopyOptions } from './copy-database.ts';
 import { schemaVersion } from './migrations.ts';
@@ -76,7 +77,10 @@ const copyInto = async ({ folder, partial, make }: UpgradeCopy, options: Upgrade
     checkCopy(copy, version);
     options.signal?.throwIfAborted();
     const kept = join(folder, `gateway-schema-${version}-${stamp(options.clock.now())}.db`);
+    // The upgrade lasts once it is done; what it can be taken back with has to as well.
+    await syncFile(copy);
     await rename(copy, kept);
+    await syncFolder(folder);
     return kept;
   } finally {
     await rm(aside, { recursive: true, force: true });
