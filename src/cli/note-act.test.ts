@@ -34,7 +34,7 @@ test('jobs that are made, changed and removed at the command line are written do
 test('what leaves the gateway is written down; what did nothing is not', async () => {
   await hermes('export', '--to', join(home, 'all.jsonl'));
   await hermes('config', 'migrate');
-  await hermes('erase', '--person', 'telegram:99', '--yes');
+  await assert.rejects(hermes('erase', '--person', 'telegram:99', '--yes'), { code: 1 });
   await hermes('gateway', 'install', '--print').catch((error: unknown) => assert.match(String(error), /systemd and launchd/));
   await hermes('gateway', 'stop');
   assert.deepEqual(acts(), [`export: all conversations to ${join(home, 'all.jsonl')}`]);

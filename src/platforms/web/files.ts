@@ -114,7 +114,9 @@ export const openFiles = async (folder: string, now: () => number): Promise<File
       await link(media.path, blob(id)).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code === 'EEXIST') return;
         if (isMissing(error)) throw error;
-        await copyFile(media.path, blob(id));
+        const part = `${blob(id)}.part`;
+        await copyFile(media.path, part);
+        await rename(part, blob(id));
       });
       return describe(id, { name: media.name, mime: cleanMime(media.mime) });
     },

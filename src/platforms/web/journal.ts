@@ -32,11 +32,15 @@ interface ChatLine {
 const chatPrefix = 'chat:';
 
 export const openWebJournal = (data: AccountData, now: () => number): WebJournal => {
-  const lineOf = async (chat: string): Promise<ChatLine | undefined> => {
-    const value = await data.get(`${chatPrefix}${chat}`);
-    return value === undefined ? undefined : (JSON.parse(value) as ChatLine);
+  /** Again when somebody else has changed it meanwhile: an answer and a new name may come in the same moment. */
+  const changeLine = async (chat: string, next: (known: ChatLine | undefined) => ChatLine | undefined): Promise<void> => {
+    const key = `${chatPrefix}${chat}`;
+    for (;;) {
+      const from = await data.get(key);
+      const line = next(from === undefined ? undefined : (JSON.parse(from) as ChatLine));
+      if (line === undefined || (await data.change({ key, from, to: JSON.stringify(line), set: new Map(), remove: [] }))) return;
+    }
   };
-  const setLine = (chat: string, line: ChatLine): Promise<void> => data.set(`${chatPrefix}${chat}`, JSON.stringify(line));
   return {
     ...openJournal<WireEntry>(data),
     async chats(limit) {
@@ -48,17 +52,8 @@ export const openWebJournal = (data: AccountData, now: () => number): WebJournal
         .slice(0, limit)
         .map(({ id, title, lastMs }) => ({ id, title, lastMs }));
     },
-    async touch(chat, text) {
-      const known = (await lineOf(chat))?.title ?? '';
-      await setLine(chat, { title: known === '' ? titleOf(text) : known, lastMs: now() });
-    },
-    async hide(chat) {
-      const known = await lineOf(chat);
-      if (known !== undefined) await setLine(chat, { ...known, hidden: true });
-    },
-    async rename(chat, name) {
-      const known = await lineOf(chat);
-      if (known !== undefined) await setLine(chat, { ...known, title: name });
-    },
+    touch: (chat, text) => changeLine(chat, (known) => ({ title: known?.title || titleOf(text), lastMs: now() })),
+    hide: (chat) => changeLine(chat, (known) => known && { ...known, hidden: true }),
+    rename: (chat, name) => changeLine(chat, (known) => known && { ...known, title: name }),
   };
 };
