@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { parseCommand } from '../commands/parse.ts';
-import { resolveCommand } from '../commands/registry.ts';
+import { readCommand } from '../commands/read-command.ts';
+import { allCommands, resolveCommand } from '../commands/registry.ts';
 import type { InboundEvent } from '../core/message.ts';
+import { dueReset } from '../gateway/due-reset.ts';
 import { localDay } from '../lib/local-day.ts';
 import { printUsd } from '../lib/print-usd.ts';
 import { placeOf } from '../routing/place.ts';
@@ -12,6 +13,7 @@ import type { Decision } from '../store/inbox.ts';
 import { countWaiting } from '../store/inbox.ts';
 import { laneFacts, turnLane } from '../store/lanes.ts';
 import { boundSession } from '../store/sessions.ts';
+import type { BoundSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
@@ -25,9 +27,10 @@ interface Flags extends ImaginedEvent {
 }
 
 const commandDecision = (known: KnownAccount, event: InboundEvent): Decision => {
-  const parsed = parseCommand(event.text);
+  const commands = allCommands(known.config.sections);
+  const parsed = readCommand(event, known.platform, () => commands);
   if (parsed === undefined) return { step: 'kind', verdict: 'conversation' };
-  const resolved = resolveCommand(parsed.name);
+  const resolved = resolveCommand(parsed.name, commands);
   if (resolved.type !== 'command') return { step: 'kind', verdict: `command /${parsed.name}, ${resolved.type}` };
   const { command } = resolved;
   return { step: 'kind', verdict: `command /${command.name}, ${accessOf(known, event).mayRun(command) ? 'allowed' : 'for admins only'}` };
@@ -40,6 +43,13 @@ const limitDecisions = async (store: Store, { agents }: KnownAccount['config']['
   const { atWork, spent } = await store.read(async (db) => ({ atWork: (await turnsAtWork(db)).get(agent) ?? 0, spent: (await spendOf(db, { agent, day: localDay(Date.now()) })).usd }));
   const words = [...(turns === undefined ? [] : [`${atWork} of ${turns} turns at work`]), ...(usd === undefined ? [] : [`${printUsd(spent)} of ${printUsd(usd)} spent today${spent >= usd ? ', so it waits for tomorrow' : ''}`])];
   return [{ step: 'limits', verdict: words.join(', ') }];
+};
+
+const sessionDecision = async (store: Store, { config }: KnownAccount, at: { readonly event: InboundEvent; readonly bound: BoundSession | undefined }): Promise<Decision> => {
+  const { event, bound } = at;
+  if (bound === undefined) return { step: 'session', verdict: 'a new one' };
+  const reset = await store.read((db) => dueReset(config.sections, db, { event, bound }));
+  return { step: 'session', verdict: reset === undefined ? `${bound.sessionId}, continued` : `a new one after ${reset} reset of ${bound.sessionId}` };
 };
 
 /** What would happen to a message, decision by decision, with nothing happening. */
@@ -55,7 +65,7 @@ const explain = async (store: Store, known: KnownAccount, event: InboundEvent): 
     ...decisions,
     { step: 'agent', verdict: `${agent.id}, ${agent.why}` },
     { step: 'session key', verdict: place.sessionKey },
-    { step: 'session', verdict: bound === undefined ? 'a new one' : `${bound.sessionId}, continued` },
+    await sessionDecision(store, known, { event, bound }),
     commandDecision(known, event),
     ...(await limitDecisions(store, sections, agent.id)),
     { step: 'lane', verdict: facts === undefined ? 'free' : `${facts.running ? 'a turn is running' : 'free'}, ${facts.waiting} waiting` },

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import type { FSWatcher } from 'node:fs';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
@@ -299,4 +302,33 @@ test('files that cannot be watched are said, and looked at again after a while',
   stopping.abort();
   await closed;
   assert.deepEqual(unwatched, ['ENOENT']);
+});
+
+test('a watch that breaks is said, and made again after a while', async (t) => {
+  await using home = await temporaryHome();
+  const stopping = new AbortController();
+  const options = { home: home.path, env: {}, sections: sampleSections, platforms: samplePlatforms };
+  const current = await loadConfig(options);
+  assert.ok(current.ok);
+  const watch = t.mock.method(fs, 'watch');
+  syncBuiltinESMExports();
+  try {
+    const said = Promise.withResolvers<unknown>();
+    const changed = Promise.withResolvers<string | undefined>();
+    const onChange = ({ config }: Change): boolean => {
+      changed.resolve(config.sections.model.default);
+      return true;
+    };
+    const { closed } = await watchConfig({ ...options, current, onChange, onProblem: () => undefined, onUnwatched: said.resolve, signal: stopping.signal, clock: { ...systemClock, sleep: (_ms, signal) => systemClock.sleep(5, signal) } });
+    (watch.mock.calls[0]?.result as FSWatcher | undefined)?.emit('error', new Error('out of watches'));
+    assert.match(String(await said.promise), /out of watches/);
+    await home.write('config.yaml', 'model: a\n');
+    assert.equal(await changed.promise, 'a');
+    stopping.abort();
+    await closed;
+    assert.equal(watch.mock.callCount(), 2);
+  } finally {
+    watch.mock.restore();
+    syncBuiltinESMExports();
+  }
 });

@@ -5,6 +5,7 @@ import type { LiveAccount } from '../../test/support/live-account.ts';
 import { eventually, toChat } from '../../test/support/telegram-account.ts';
 import { PlatformError } from '../core/errors.ts';
 import { silentLogger } from '../lib/logger.ts';
+import type { Adapter } from '../platforms/contract.ts';
 import { LivePreview } from './preview.ts';
 import type { PreviewOptions } from './preview.ts';
 
@@ -189,4 +190,30 @@ test('the end does not wait for an edit that hangs', async () => {
   await live.clock.advance(1000);
   await eventually(() => calls(live).length === 2, 'the edit');
   assert.equal(await preview.finish(), shown[0]);
+});
+
+test('one who halts does not wait for a first text that hangs, and what appears of it later is taken away again', async () => {
+  await using live = await openLiveAccount();
+  const begun = Promise.withResolvers<void>();
+  const slow = Promise.withResolvers<void>();
+  const real = live.connections.adapter('telegram') ?? assert.fail('no adapter');
+  const adapter: Adapter = {
+    ...real,
+    send: async (message, signal) => {
+      begun.resolve();
+      await slow.promise;
+      return real.send(message, signal);
+    },
+  };
+  const { preview, shown } = newPreview(live, { connections: { ...live.connections, adapter: () => adapter } });
+  preview.push('Once upon a time');
+  await live.clock.advance(1000);
+  await begun.promise;
+  const halt = new AbortController();
+  const finished = preview.finish(halt.signal);
+  halt.abort();
+  assert.equal(await finished, undefined);
+  slow.resolve();
+  await eventually(() => calls(live).includes('deleteMessage'), 'the removal');
+  assert.deepEqual([visible(live), shown, await preview.finish(halt.signal)], [[], [], undefined]);
 });

@@ -3,6 +3,7 @@ import type { OutboundMessage, Target } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { slept } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { untilAborted } from '../lib/until-aborted.ts';
 import type { Adapter, Platform } from '../platforms/contract.ts';
 import type { Connections } from './connections.ts';
 import type { DeliveryGate } from './gate.ts';
@@ -51,6 +52,8 @@ export class LivePreview {
   #shownText = '';
   #messageId: string | undefined;
   #broken = false;
+  /** Nobody waits any more for the first text to appear. */
+  #abandoned = false;
   #lastEditMs = 0;
   #loop: Promise<void> | undefined;
 
@@ -76,11 +79,14 @@ export class LivePreview {
     return this.#messageId !== undefined;
   }
 
-  /** The message that the final text has to take over, if one is visible. Waits for a call under way. */
-  async finish(): Promise<string | undefined> {
+  /** The message that the final text has to take over, if one is visible. Waits for a call under way; one who halts waits only a moment, and what appears later is taken away again. */
+  async finish(halt: AbortSignal = new AbortController().signal): Promise<string | undefined> {
     this.#stop.abort(written);
+    if (this.#loop === undefined || this.#abandoned) return this.#messageId;
     const timer = setTimeout(() => this.#late.abort(), lastEditMs);
-    await this.#loop;
+    const isOver = this.#loop.then(() => true);
+    const isGivenUp = Promise.all([untilAborted(this.#late.signal), untilAborted(halt)]).then(() => false);
+    this.#abandoned = !(await Promise.race([isOver, isGivenUp]));
     clearTimeout(timer);
     return this.#messageId;
   }
@@ -155,8 +161,14 @@ export class LivePreview {
     if ((await mustWait()) || gate.waitMs(target) > 0 || this.#stop.signal.aborted) return false;
     const receipt = await adapter.send(message, AbortSignal.timeout(callTimeoutMs));
     connections.succeeded(target.account);
-    this.#messageId = receipt.messageIds[0];
-    if (this.#messageId !== undefined) await onShown(this.#messageId);
+    const [messageId] = receipt.messageIds;
+    if (messageId === undefined) return true;
+    if (this.#abandoned) {
+      await adapter.edits?.remove(target, messageId, AbortSignal.timeout(callTimeoutMs));
+      return true;
+    }
+    this.#messageId = messageId;
+    await onShown(messageId);
     return true;
   }
 }

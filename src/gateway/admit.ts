@@ -8,19 +8,19 @@ import { placeOf } from '../routing/place.ts';
 import type { Place } from '../routing/place.ts';
 import type { BusyMode } from '../sessions/busy-mode.ts';
 import type { ResetReason } from '../sessions/reset-policy.ts';
-import { resetPolicyFor, resetReason } from '../sessions/reset-policy.ts';
+import { resetPolicyFor } from '../sessions/reset-policy.ts';
 import type { Decision } from '../store/inbox.ts';
 import { closeItem, countWaiting, findMessage, insertInboxItem, noteEdit, replaceWaitingText } from '../store/inbox.ts';
-import { enqueueLane, laneFacts, turnLane } from '../store/lanes.ts';
+import { enqueueLane, turnLane } from '../store/lanes.ts';
 import type { Session } from '../store/sessions.ts';
 import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey, reopenSession } from '../store/sessions.ts';
 import { claimedPlace, releasePlace } from '../store/place-claims.ts';
-import { newestProcessMs } from '../store/processes.ts';
 import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/turns.ts';
 import { takeAnswer, takePress } from './answer.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
+import { dueReset } from './due-reset.ts';
 import { holdMs } from './hold.ts';
 import type { SessionChange } from './hooks/session-changes.ts';
 
@@ -57,7 +57,7 @@ const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Sea
   const waiting = await takeClaim(tx, event, { place, bound: bound !== undefined });
   if (waiting !== undefined) return found(waiting, `${waiting}, handed over to this place`);
   if (bound !== undefined) {
-    const due = await dueReset(deps, tx, { event, sessionId: bound.sessionId, lastActiveMs: bound.activeAtMs, nowMs: bound.nowMs });
+    const due = await dueReset(settings, tx, { event, bound });
     const expired = bound.endReason === 'idle' || bound.endReason === 'daily' ? bound.endReason : undefined;
     if (due === undefined) {
       // Its time was over when the rules were different.
@@ -83,24 +83,6 @@ const takeClaim = async (tx: Writing, event: InboundEvent, at: { place: Place; b
   await bindSession(tx, { sessionKey: at.place.sessionKey, sessionId: claim.sessionId, target: replyTarget(event) });
   if (!claim.lasting) await releasePlace(tx, where);
   return claim.sessionId;
-};
-
-interface Age {
-  readonly event: InboundEvent;
-  readonly sessionId: string;
-  readonly lastActiveMs: number;
-  readonly nowMs: number;
-}
-
-/** A conversation at work does not start anew underneath itself. */
-const dueReset = async (deps: InboxDeps, tx: Writing, age: Age): Promise<ResetReason | undefined> => {
-  const rule = resetPolicyFor(deps.settings(), { account: age.event.account, type: age.event.chat.type });
-  const { lastActiveMs, nowMs } = age;
-  if (resetReason(rule, { lastActiveMs, nowMs }) === undefined) return undefined;
-  const processStartedMs = await newestProcessMs(tx, age.sessionId);
-  const reason = resetReason(rule, { lastActiveMs, nowMs, ...(processStartedMs !== undefined && { processStartedMs }) });
-  const lane = turnLane(age.sessionId);
-  return (await laneFacts(tx, lane)).running || (await countWaiting(tx, lane)) > 0 ? undefined : reason;
 };
 
 const openSession = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: { place: Place; parentId?: string }): Promise<string> => {

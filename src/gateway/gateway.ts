@@ -56,11 +56,17 @@ export class Gateway {
   #lookingAfter: Promise<void> | undefined;
   #directory: Promise<void> | undefined;
 
+  /** One that cannot be started leaves nothing at work. */
   static async start(options: GatewayOptions): Promise<Gateway> {
     const gate = await DeliveryGate.open(options);
     const gateway = new Gateway(options, gate);
-    await gateway.#start();
-    return gateway;
+    try {
+      await gateway.#start();
+      return gateway;
+    } catch (error) {
+      await gateway.#end();
+      throw error;
+    }
   }
 
   private constructor(options: GatewayOptions, gate: DeliveryGate) {
@@ -136,32 +142,40 @@ export class Gateway {
 
   /** Takes nothing new, lets what runs end for a while, puts the rest down durably. Everything continues after the next start. */
   async stop(options: { /** Chats that are interrupted are told. */ readonly tellChats?: boolean } = {}): Promise<void> {
-    this.#stop.abort();
     this.#parts.hooks.emit('gateway:shutdown', { agent_id: null });
-    await this.#parts.accounts.stop();
-    await this.#parts.control.stop();
-    await this.#parts.handoffs.stop();
-    const graceMs = this.#settings.agent.restart_drain_timeout * 1000;
-    const [suspended] = await Promise.all([this.#parts.conversations.stop(graceMs), this.#parts.cron.stop(graceMs), this.api.stop(graceMs)]);
-    if (options.tellChats === true) await this.#tellPaused(suspended);
-    this.#parts.calls.close();
-    this.#parts.runLog.close();
-    await this.#parts.spoken.stop();
-    await this.#parts.titles.stop();
-    await this.#parts.dispatcher.stop(courtesyTimeoutMs);
-    await this.#parts.agents.stop();
-    await this.#parts.hooks.stop();
-    await this.#parts.traces?.settled();
-    await this.#parts.exporter?.stop();
-    await this.#maintenance;
-    await this.#lookingAfter;
-    await this.#directory;
+    await this.#end(options);
+  }
+
+  /** A part that cannot be ended keeps no other from it. */
+  async #end(options: { readonly tellChats?: boolean } = {}): Promise<void> {
+    this.#stop.abort();
     const { store, log } = this.#options;
-    try {
-      await store.write((tx) => forgetNode(tx, this.#parts.owner));
-    } catch (error) {
-      log.error({ err: error }, 'gateway.node_not_forgotten');
-    }
+    const parts = this.#parts;
+    const ended = async <T>(work: () => T): Promise<Awaited<T> | undefined> => {
+      try {
+        return await work();
+      } catch (error) {
+        log.error({ err: error }, 'gateway.part_not_ended');
+        return undefined;
+      }
+    };
+    await ended(() => parts.accounts.stop());
+    await ended(() => parts.control.stop());
+    await ended(() => parts.handoffs.stop());
+    const graceMs = this.#settings.agent.restart_drain_timeout * 1000;
+    const [suspended = []] = await Promise.all([ended(() => parts.conversations.stop(graceMs)), ended(() => parts.cron.stop(graceMs)), ended(() => this.api.stop(graceMs))]);
+    if (options.tellChats === true) await this.#tellPaused(suspended);
+    parts.calls.close();
+    parts.runLog.close();
+    await ended(() => parts.spoken.stop());
+    await ended(() => parts.titles.stop());
+    await ended(() => parts.dispatcher.stop(courtesyTimeoutMs));
+    await ended(() => parts.agents.stop());
+    await ended(() => parts.hooks.stop());
+    await ended(() => parts.traces?.settled());
+    await ended(() => parts.exporter?.stop());
+    await ended(() => Promise.all([this.#maintenance, this.#lookingAfter, this.#directory]));
+    await ended(() => store.write((tx) => forgetNode(tx, parts.owner)));
   }
 
   async #tellPaused(suspended: readonly BegunTurn[]): Promise<void> {

@@ -248,6 +248,17 @@ test('a second gateway stands by: it may call the platform, leaves the status al
   await until(() => scene.received.length === 1, 'the event');
 });
 
+test('a gateway that is still connecting keeps the account, however long the platform takes', async () => {
+  await using scene = await newScene();
+  scene.simulator.fail({ what: 'identify', fault: { type: 'hang' } });
+  const first = scene.supervise('a');
+  await until(() => calls(scene, 'getMe') === 1, 'the platform to be asked');
+  for (let i = 0; i < 8; i += 1) await scene.clock.advance(5_000);
+  const second = scene.supervise('b');
+  await until(() => second.status.errorCode === 'held' || calls(scene, 'getMe') > 1, 'the second to look');
+  assert.deepEqual([first.status.state, second.status.errorCode, calls(scene, 'getMe')], ['connecting', 'held', 1]);
+});
+
 test('what is called while a successor waits for the account is kept waiting until it receives; one that only stands by says no at once', async () => {
   await using scene = await newScene();
   const first = scene.supervise('a');

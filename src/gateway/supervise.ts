@@ -1,17 +1,18 @@
 import { PlatformError } from '../core/errors.ts';
 import type { AccountName } from '../core/ids.ts';
 import type { InboundEvent } from '../core/message.ts';
-import { backoffMs } from '../lib/backoff.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Accepted, Adapter, AdapterContext, Identity, Inbox, Platform } from '../platforms/contract.ts';
+import type { Accepted, Adapter, AdapterContext, Platform } from '../platforms/contract.ts';
+import { accountInbox } from './account-inbox.ts';
+import type { Evidence } from './account-inbox.ts';
+import { afterFailure } from './after-failure.ts';
 import { holdCredential } from './credential-lock.ts';
 import { accountWish } from '../store/account-wishes.ts';
 import type { AccountWish } from '../store/account-wishes.ts';
-import { leaseAccount, readCursor, releaseAccount, saveStatus, writeCursor } from '../store/accounts.ts';
+import { leaseAccount, releaseAccount, saveStatus } from '../store/accounts.ts';
 import type { AccountState, AccountStatus } from '../store/accounts.ts';
-import { markReturned } from '../store/returned-delivery.ts';
 import type { Store } from '../store/store.ts';
 
 export interface SupervisorOptions {
@@ -42,19 +43,8 @@ const saveEveryMs = 15_000;
 /** An adapter that does not end in time is left to itself. */
 const endTimeoutMs = 5_000;
 
-const waits: Readonly<Record<'waiting' | 'conflict' | 'refused', { baseMs: number; capMs: number }>> = {
-  waiting: { baseMs: 1_000, capMs: 300_000 },
-  conflict: { baseMs: 30_000, capMs: 300_000 },
-  refused: { baseMs: 60_000, capMs: 600_000 },
-};
-
 /** Why a connection ends that an admin does not want any more. */
 const wished = new Error('an admin wants it otherwise');
-
-const stateAfter = (error: PlatformError): 'waiting' | 'conflict' | 'refused' => {
-  if (error.code === 'conflict') return 'conflict';
-  return error.code === 'bad_credential' ? 'refused' : 'waiting';
-};
 
 /**
  * Keeps one account connected: connects, watches for signs of life, and connects again with growing delays. What "connected" means is
@@ -73,6 +63,8 @@ export class AccountSupervisor {
   /** Ends the present wait, whatever it waits for. */
   #nudge = new AbortController();
   #isReceiving = false;
+  /** Since when something could be heard. */
+  #listeningMs = 0;
   /** The present connection has received something: that the platform knows us says nothing about it. */
   #hasHeard = false;
   /** What the holder of the account is expected to do. */
@@ -181,8 +173,7 @@ export class AccountSupervisor {
   async #failed(error: PlatformError): Promise<number> {
     const { log, account, clock } = this.#options;
     this.#attempts += 1;
-    const state = stateAfter(error);
-    const waitMs = Math.max(error.facts.retryAfterMs ?? 0, backoffMs(this.#attempts, waits[state]));
+    const { state, waitMs } = afterFailure(error, this.#attempts);
     log.warn({ account, code: error.code, err: error, attempt: this.#attempts, wait_ms: waitMs }, 'account.disconnected');
     try {
       await this.#save({ state, errorCode: error.code, error: this.#options.redact(error.message), attempts: this.#attempts, nextTryAtMs: clock.now() + waitMs });
@@ -218,22 +209,28 @@ export class AccountSupervisor {
     const { platform, context, log, account, clock } = this.#options;
     await this.#save({ state: 'connecting', nextTryAtMs: null, ...(this.#status.errorCode === 'held' && { errorCode: null, error: null }) });
     using _credential = this.#holdCredential();
-    const adapter = await platform.open(context);
-    const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(identifyTimeoutMs)]));
-    this.#adapter = adapter;
-    await this.#save({ identity: identity.id, name: identity.handle ?? identity.name, lastCallAtMs: clock.now() });
-    log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, 'account.identified');
-    this.#options.onUsable();
-    this.#options.onConnected(adapter);
     const run = new AbortController();
+    this.#listeningMs = clock.now();
+    // From here on, so that a platform that takes its time does not cost the lease.
     const watching = this.#watch(run, restarts);
-    this.#isReceiving = true;
-    this.#hasHeard = false;
     try {
-      const running = adapter.run(this.#inbox(identity), identity, AbortSignal.any([this.#stop.signal, run.signal]));
+      const adapter = await platform.open(context);
+      const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, run.signal, AbortSignal.timeout(identifyTimeoutMs)]));
+      this.#adapter = adapter;
+      await this.#save({ identity: identity.id, name: identity.handle ?? identity.name, lastCallAtMs: clock.now() });
+      log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, 'account.identified');
+      this.#options.onUsable();
+      this.#options.onConnected(adapter);
+      this.#isReceiving = true;
+      this.#hasHeard = false;
+      this.#listeningMs = clock.now();
+      const running = adapter.run(accountInbox(this.#options, identity, (evidence) => this.#heard(evidence)), identity, AbortSignal.any([this.#stop.signal, run.signal]));
       this.#wakeWaiting();
       await Promise.race([running, watching.then(() => this.#afterEnd(running))]);
-      if (run.signal.aborted && run.signal.reason instanceof Error) throw run.signal.reason;
+      run.signal.throwIfAborted();
+    } catch (error) {
+      // Why it was ended, whatever came of that.
+      throw run.signal.aborted ? run.signal.reason : error;
     } finally {
       this.#isReceiving = false;
       run.abort();
@@ -261,7 +258,6 @@ export class AccountSupervisor {
   async #watch(run: AbortController, restarts: number): Promise<void> {
     const signal = AbortSignal.any([this.#stop.signal, run.signal]);
     const { clock, platform, log, account } = this.#options;
-    let sinceMs = clock.now();
     for (;;) {
       await slept(clock, tickMs, AbortSignal.any([signal, this.#nudge.signal]));
       if (signal.aborted) return;
@@ -271,8 +267,7 @@ export class AccountSupervisor {
         if (this.#wish.paused || this.#wish.restarts !== restarts) run.abort(wished);
         else if (!isHolder) run.abort(new PlatformError('unavailable', 'another gateway has taken this account over'));
         this.#followClock(clock.now());
-        sinceMs = Math.min(sinceMs, clock.now());
-        const quietMs = clock.now() - Math.max(sinceMs, this.#status.lastAliveAtMs ?? 0, this.#status.lastEventAtMs ?? 0);
+        const quietMs = clock.now() - Math.max(this.#listeningMs, this.#status.lastAliveAtMs ?? 0, this.#status.lastEventAtMs ?? 0);
         if (platform.silenceMs !== undefined && quietMs > platform.silenceMs) {
           await this.#save({ state: 'degraded' });
           run.abort(new PlatformError('unavailable', `nothing was heard for ${Math.round(quietMs / 1000)} s`));
@@ -287,6 +282,7 @@ export class AccountSupervisor {
   #followClock(nowMs: number): void {
     const known = (atMs: number | null): number | null => (atMs === null ? null : Math.min(atMs, nowMs));
     const { lastEventAtMs, lastAliveAtMs } = this.#status;
+    this.#listeningMs = Math.min(this.#listeningMs, nowMs);
     this.#status = { ...this.#status, lastEventAtMs: known(lastEventAtMs), lastAliveAtMs: known(lastAliveAtMs) };
   }
 
@@ -298,26 +294,8 @@ export class AccountSupervisor {
     return isHolder;
   }
 
-  #inbox(identity: Identity): Inbox {
-    const { store, account, clock } = this.#options;
-    const at = (name: string) => ({ account, identity: identity.id, name });
-    return {
-      accept: async (event) => {
-        const accepted = await this.#options.accept(event);
-        this.#heard({ lastEventAtMs: clock.now() });
-        return accepted;
-      },
-      returned: (messageId, reason) => store.write((tx) => markReturned(tx, { account, messageId, reason: this.#options.redact(reason) })),
-      alive: () => this.#heard({ lastAliveAtMs: clock.now() }),
-      cursor: {
-        read: (name) => store.read((db) => readCursor(db, at(name))),
-        write: (name, value) => store.write((tx) => writeCursor(tx, at(name), value)),
-      },
-    };
-  }
-
   /** The only evidence that the account receives: with the first of it the account is connected, and says so at once. */
-  #heard(evidence: Pick<AccountStatus, 'lastEventAtMs'> | Pick<AccountStatus, 'lastAliveAtMs'>): void {
+  #heard(evidence: Evidence): void {
     const { clock, log, account } = this.#options;
     this.#attempts = 0;
     this.#status = { ...this.#status, ...evidence, attempts: 0 };

@@ -106,7 +106,7 @@ test('nothing listens beyond loopback without a token', async () => {
   for (const host of ['localhost', '127.0.0.1', '::1']) checkExposure(httpOptions.parse({ host }));
 });
 
-test('a client that sends its headers too slowly is cut off', { timeout: 10_000 }, async () => {
+test('a client that sends its headers too slowly is cut off', { timeout: 60_000 }, async () => {
   const http = await start(new Hono(), { headersMs: 100 });
   const socket = await dial(http.url);
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
@@ -122,7 +122,7 @@ test('headers beyond the limit are refused', async () => {
   await http.close();
 });
 
-test('a client that stops reading its answer is cut off, one that waits for an answer is not', { timeout: 10_000 }, async () => {
+test('a client that stops reading its answer is cut off, one that waits for an answer is not', { timeout: 60_000 }, async () => {
   const app = new Hono<HttpEnv>();
   const cut = Promise.withResolvers<void>();
   app.get('/endless', (c) => {
@@ -144,7 +144,7 @@ test('a client that stops reading its answer is cut off, one that waits for an a
   await http.close();
 });
 
-test('a connection that asks for nothing more is closed', { timeout: 10_000 }, async () => {
+test('a connection that asks for nothing more is closed', { timeout: 60_000 }, async () => {
   const app = new Hono<HttpEnv>();
   app.get('/', (c) => c.text('here'));
   const http = await start(app, { keepAliveMs: 50, stallMs: 100 });
@@ -156,7 +156,7 @@ test('a connection that asks for nothing more is closed', { timeout: 10_000 }, a
   await http.close();
 });
 
-test('closing cuts answers that do not end', { timeout: 10_000 }, async () => {
+test('closing cuts answers that do not end', { timeout: 60_000 }, async () => {
   const app = new Hono<HttpEnv>();
   app.get('/', (c) => c.body(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('first')) })));
   const http = await start(app);
@@ -188,7 +188,7 @@ test('a body is passed on to an account as a stream, with and without a length',
   assert.ok(refused === 413 || refused === 'TypeError', String(refused));
 });
 
-test('logging out cuts what the session still has open', { timeout: 10_000 }, async () => {
+test('logging out cuts what the session still has open', { timeout: 60_000 }, async () => {
   const routes = new Hono();
   routes.get('/endless', (c) => c.body(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(3)) })));
   await using world = await startWorld({ guard: 'login', routes });

@@ -168,8 +168,7 @@ export class Conversations {
         return { type: 'wait', ms: undefined };
       }
       const next = await this.#commit(begun, result);
-      result.kept?.done();
-      this.#options.onFinished?.({ begun, result, ms: this.#options.clock.now() - running.startedMs });
+      this.#tellEnd({ begun, result, ms: this.#options.clock.now() - running.startedMs });
       // A lane is handed on in the transaction above; during a shutdown nothing new is begun.
       if (next.type === 'turn' && this.#closing.signal.aborted) {
         await suspendTurn(this.#options.store, next, { idle: true });
@@ -183,6 +182,17 @@ export class Conversations {
       return { type: 'wait', ms: undefined };
     } finally {
       this.#running.delete(begun.claim.lane);
+    }
+  }
+
+  /** The turn is stored, and the next one may have begun with it: nothing that goes wrong here may lose that. */
+  #tellEnd(turn: FinishedTurn): void {
+    for (const tell of [() => turn.result.kept?.done(), () => this.#options.onFinished?.(turn)]) {
+      try {
+        tell();
+      } catch (error) {
+        turnLog(this.#options.log, turn.begun).error({ err: error }, 'turn.end_not_told');
+      }
     }
   }
 

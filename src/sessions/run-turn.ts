@@ -8,6 +8,7 @@ import type { Outgoing } from '../delivery/compose.ts';
 import { splitMedia } from '../delivery/media-directives.ts';
 import type { Prepared } from '../delivery/prepare-text.ts';
 import { shownReasoning } from '../delivery/shown-reasoning.ts';
+import { untilAborted } from '../lib/until-aborted.ts';
 import { holdLane } from '../store/lanes.ts';
 import { unansweredCalls } from '../store/questions.ts';
 import type { WindowUpdate } from '../store/turn-totals.ts';
@@ -141,6 +142,17 @@ const brokenOff = (parts: TurnParts, begun: BegunTurn, error: unknown): TurnEnd 
   return { reason: 'internal_error', text: '', sentence: 'Something went wrong on my side.', errorId };
 };
 
+/** What makes an answer nicer never costs it. */
+const orPlain = async <T>(parts: TurnParts, plain: T, better: (plain: T) => T | Promise<T>): Promise<T> => {
+  try {
+    return await better(plain);
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    parts.log.error({ err: error }, 'turn.shown_plainly');
+    return plain;
+  }
+};
+
 /** What people see of the end: what the model thought above it and facts about the turn below it, where they are wanted. */
 const shownEnd = (parts: TurnParts, begun: BegunTurn, done: { end: TurnEnd; progress: Progress; conversed: Conversed | undefined; ms: number }): TurnEnd => {
   const { end, progress, conversed, ms } = done;
@@ -188,7 +200,8 @@ const doChore = async (parts: TurnParts, begun: BegunTurn, chore: TurnChore, sig
 /** A whole answer goes out with its files; of one that was broken off only the words are shown. */
 const preparedEnd = async (parts: TurnParts, begun: BegunTurn, { end, account, halt }: { end: TurnEnd; account: string; halt: AbortSignal }): Promise<Prepared> => {
   const isWhole = (end.reason === 'completed' || end.reason === 'limit') && !isSilent(end);
-  return isWhole ? preparedText(parts, begun, { text: end.text, account, halt }) : { text: splitMedia(end.text).text };
+  const plain = { text: splitMedia(end.text).text };
+  return isWhole ? orPlain<Prepared>(parts, plain, () => preparedText(parts, begun, { text: end.text, account, halt })) : plain;
 };
 
 /** The answer for each further place that was arranged for it. Where nobody knows what it is about, trouble comes with the name of the chat it comes from. */
@@ -225,13 +238,14 @@ export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnS
     end = brokenOff(parts, begun, error);
   } finally {
     await parts.told?.(begun);
-    await progress.preview?.finish();
-    await progress.tools?.[Symbol.asyncDispose]();
+    await progress.preview?.finish(signals.halt);
+    // A courtesy ends by itself; one who halts does not wait for it.
+    await Promise.race([progress.tools?.[Symbol.asyncDispose](), untilAborted(signals.halt)]);
   }
-  const shown = shownEnd(parts, begun, { end, progress, conversed, ms: parts.clock.now() - startedMs });
+  const shown = await orPlain(parts, end, (plain) => shownEnd(parts, begun, { end: plain, progress, conversed, ms: parts.clock.now() - startedMs }));
   const { target } = begun.turn;
   const prepared = await preparedEnd(parts, begun, { end: shown, account: target.account, halt: signals.halt });
-  const answer = answerOf({ ...shown, text: prepared.text }, { target, preview: await progress.preview?.finish(), ...(prepared.media !== undefined && { media: prepared.media }), tellSilence: parts.policy.platform(target.account)?.surface === 'machine' });
+  const answer = answerOf({ ...shown, text: prepared.text }, { target, preview: await progress.preview?.finish(signals.halt), ...(prepared.media !== undefined && { media: prepared.media }), tellSilence: parts.policy.platform(target.account)?.surface === 'machine' });
   // What nobody was shown was not said: the model would take the person's message for answered.
   const unseen = answer === undefined && (end.reason === 'interrupted' || end.reason === 'stopped');
   return {

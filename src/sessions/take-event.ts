@@ -85,7 +85,7 @@ const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Prog
   // A preview that an earlier attempt has left goes on to wait for a text.
   const quiet = parts.policy.settle?.(begun.turn) !== undefined || (progress.preview?.isShown !== true && parts.display(begun)?.interim_assistant_messages === false);
   if (quiet || message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
-  const finishes = await progress.preview?.finish();
+  const finishes = await progress.preview?.finish(progress.halt);
   const prepared = await preparedText(parts, begun, { text: message.content, halt: progress.halt });
   const platform = parts.policy.platform(begun.turn.target.account);
   await parts.store.write(async (tx) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { renameSync, writeFileSync, appendFileSync } from 'node:fs';
+import fs, { renameSync, writeFileSync, appendFileSync } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
 import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -103,4 +105,19 @@ test('what is still on its way into a file when that is moved away is seen, too'
     await file.close();
   });
   assert.deepEqual(seen.toSorted(), lines.toSorted());
+});
+
+test('a folder that cannot be watched any more ends the following with its error, and not the process', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-log-'));
+  const watch = t.mock.method(fs, 'watch');
+  syncBuiltinESMExports();
+  try {
+    const following = followLog({ path: join(folder, 'gateway.log'), keep: 3 }, () => undefined, new AbortController().signal);
+    (watch.mock.calls[0]?.result as FSWatcher | undefined)?.emit('error', new Error('the folder is gone'));
+    await assert.rejects(following, /the folder is gone/);
+  } finally {
+    watch.mock.restore();
+    syncBuiltinESMExports();
+    await rm(folder, { recursive: true });
+  }
 });

@@ -85,12 +85,17 @@ const newReader = (files: LogFiles, onLine: (line: string) => void): (() => Prom
   };
 };
 
-/** Calls `onLine` for what is written to a log from now on, also after it was moved away and begun anew, however often. Resolves when the signal comes. */
+/** Calls `onLine` for what is written to a log from now on, also after it was moved away and begun anew, however often. Resolves when the signal comes; rejects when it cannot be followed any more. */
 export const followLog = async (files: LogFiles, onLine: (line: string) => void, signal: AbortSignal): Promise<void> => {
   const readOn = newReader(files, onLine);
   let changed = Promise.withResolvers<void>();
+  let failure: Error | undefined;
   const watcher = watch(dirname(files.path), (_type, name) => {
     if (name === null || name.startsWith(basename(files.path))) changed.resolve();
+  });
+  watcher.on('error', (error) => {
+    failure = error;
+    changed.resolve();
   });
   const stop = (): void => changed.resolve();
   signal.addEventListener('abort', stop, { once: true });
@@ -98,6 +103,7 @@ export const followLog = async (files: LogFiles, onLine: (line: string) => void,
     while (!signal.aborted) {
       await changed.promise;
       changed = Promise.withResolvers<void>();
+      if (failure !== undefined) throw failure;
       if (!signal.aborted) await readOn();
     }
   } finally {

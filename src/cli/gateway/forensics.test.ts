@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -45,6 +47,19 @@ test('a report is for its owner alone, and holds neither the environment nor sec
   }
 });
 
+test('of a report that the disk has no room for nothing is left', { skip: !existsSync('/dev/full') && 'there is no /dev/full' }, async () => {
+  const home = await mkdtemp(join(tmpdir(), 'hermes-report-'));
+  const path = join(home, 'logs', `report.19700101.000000.000.${process.pid}.json`);
+  try {
+    await mkdir(join(home, 'logs'));
+    await symlink('/dev/full', path);
+    assert.throws(() => writeReport(home, (text) => text, new Date(0)), { code: 'ENOSPC' });
+    assert.deepEqual(await readdir(join(home, 'logs')), []);
+  } finally {
+    await rm(home, { recursive: true });
+  }
+});
+
 test('an end that takes too long is cut off and says so; one in time is not', async () => {
   const { log, lines } = capturingLogger();
   const code = await new Promise<number>((resolve) => {
@@ -70,4 +85,13 @@ test('an error that nobody caught is logged before the process ends, and nothing
   assert.match(lines.join('\n'), /"level":"fatal".*out of luck.*gateway\.crashed/);
   crashes[Symbol.dispose]();
   assert.deepEqual(process.listeners('uncaughtException'), others);
+});
+
+test('a crash whose log never closes is still a failure', async () => {
+  const module = new URL('./forensics.ts', import.meta.url).href;
+  const script = `import { logCrashes } from ${JSON.stringify(module)};
+    logCrashes({ fatal: () => undefined }, () => new Promise(() => undefined));
+    setImmediate(() => { throw new Error('out of luck'); });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  assert.deepEqual(await once(child, 'exit'), [1, null]);
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../config/variables.ts';
@@ -69,7 +69,13 @@ const withoutEnvironment = (key: string, value: unknown): unknown => (key === 'e
 export const writeReport = (home: string, redact: (text: string) => string, now: Date): string => {
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '.').slice(0, 19);
   const path = join(home, 'logs', `report.${stamp}.${process.pid}.json`);
-  writeFileSync(path, redact(JSON.stringify(process.report.getReport(), withoutEnvironment, 2)), { mode: 0o600 });
+  try {
+    writeFileSync(path, redact(JSON.stringify(process.report.getReport(), withoutEnvironment, 2)), { mode: 0o600 });
+  } catch (error) {
+    // Half a report says nothing, and takes what a full disk has left.
+    rmSync(path, { force: true });
+    throw error;
+  }
   return path;
 };
 
@@ -102,10 +108,12 @@ const lastWordsMs = 1000;
 export const logCrashes = (log: Logger, close: () => Promise<void>, exit: (code: number) => void = (code) => process.exit(code)): Disposable => {
   const crash = async (error: unknown): Promise<void> => {
     log.fatal({ err: error }, 'gateway.crashed');
-    setTimeout(() => exit(1), lastWordsMs).unref();
+    // Keeps the process alive: one that has nothing left to do would end as if all were well.
+    const timer = setTimeout(() => exit(1), lastWordsMs);
     try {
       await close();
     } finally {
+      clearTimeout(timer);
       exit(1);
     }
   };

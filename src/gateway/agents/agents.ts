@@ -67,7 +67,8 @@ export class Agents {
     const opening = AgentRuntime.open({ ...this.#deps, id, variables });
     this.#open.set(id, opening);
     opening.then(
-      (runtime) => void this.#ready.set(id, runtime),
+      // The agent may have moved while it was opened.
+      (runtime) => (runtime.agentHome === this.#homeOf(id) ? void this.#ready.set(id, runtime) : this.#retire(id, runtime)),
       (error: unknown) => {
         this.#open.delete(id);
         this.#deps.log.error({ err: error, agent: id }, 'agent.not_opened');
