@@ -23,7 +23,7 @@ test('who changed what is written down, from a chat and from the shell, without 
     ['somebody at the command line', 'api keys create', 'laptop'],
   ]);
   const shown = await hermes(world, ['audit', '-n', '50']);
-  assert.match(shown.out, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\S+ at the command line {2}api keys create +laptop$/m);
+  assert.match(shown.out, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d {2}\S+ at the command line {2}api keys create +laptop$/m);
 });
 
 test('an act of a chat is written down with what it was done to, and only if it did something', async () => {

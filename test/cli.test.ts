@@ -124,6 +124,12 @@ describe('the program', { concurrency: true }, () => {
       const unknown = await hermes(['bananas'], env);
       assert.equal(unknown.code, 1);
       assert.match(unknown.err, /unknown command/);
+      const mistyped = await Promise.all([['gateway', 'frobnicate'], ['gateway', 'sart'], ['gateway', 'run', 'now']].map((args) => hermes(args, env)));
+      assert.deepEqual(mistyped.map(({ code, err }) => [code, err]), [
+        [1, "error: unknown command 'frobnicate'\n(hermes gateway --help lists all of them.)\n"],
+        [1, "error: unknown command 'sart'\n(Did you mean start?)\n"],
+        [1, "error: 'run' takes no arguments, and got 'now'\n"],
+      ]);
     });
   });
 

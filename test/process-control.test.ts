@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { hermes } from './support/terminal.ts';
+import { hermes, openPiped } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
@@ -71,6 +71,53 @@ describe('hermes gateway', { concurrency: true }, () => {
     const again = await hermes(world, ['gateway', 'start']);
     assert.match(again.out, /^The gateway of /);
     assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
+  });
+
+  test('says at a start that it runs with the last configuration that could be used', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    assert.equal((await hermes(world, ['gateway', 'start'])).err, '');
+    assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
+    await writeFile(join(world.home, 'config.yaml'), 'http: { prot: 1 }\n');
+    try {
+      for (const args of [['gateway', 'start'], ['gateway', 'start'], ['gateway', 'restart']]) {
+        const { code, err } = await hermes(world, args);
+        assert.equal(code, 0, err);
+        assert.match(err, /^The configuration of \S+ cannot be used: a gateway runs with the last one that could be, kept \S+\. hermes config check says what is wrong\.\n$/);
+      }
+    } finally {
+      assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
+    }
+  });
+
+  test('is starting, and not running, while it waits because it has died too often; a restart is not forgotten', { skip: process.platform === 'win32' && 'no signals' }, async () => {
+    await using base = await newWorld();
+    const supervised = inState(base);
+    const world = { ...supervised, env: { ...supervised.env, HERMES_GATEWAY_EXTERNAL_SUPERVISOR: 'test' } };
+    const now = Date.now();
+    await writeFile(join(world.home, 'gateway-starts.json'), JSON.stringify(Array.from({ length: 15 }, (_none, i) => ({ atMs: now - i, waitMs: 0 })).toReversed()));
+    await using gateway = openPiped(world, ['gateway', 'run']);
+    const shown = async (): Promise<{ readonly running: boolean; readonly starting: string | null; readonly pid: number }> => JSON.parse((await hermes(world, ['status', '--json'])).out) as Awaited<ReturnType<typeof shown>>;
+    await until(async () => (await shown()).starting?.includes('Died too often') === true, 'it to wait', 60_000);
+    const { running, pid } = await shown();
+    assert.equal(running, false);
+    assert.match((await hermes(world, ['status'])).out, new RegExp(`^Gateway  starting for \\d+ .*, process ${pid} \\(Died too often; waits 300 s before it starts\\)`));
+    assert.match((await hermes(world, ['doctor', '--offline'])).out, /The gateway is starting for .*Died too often/);
+    await writeFile(join(world.home, '.gateway-restart.json'), JSON.stringify({ pid, end: 'restart', at_ms: Date.now() }));
+    process.kill(pid, 'SIGTERM');
+    assert.equal((await gateway.ended).code, 75);
+    assert.deepEqual(['gateway-starting.json', 'gateway-starts.json'].map((name) => existsSync(join(world.home, name))), [false, false]);
+  });
+
+  test('has its home before it asks for secrets, which may take long, so that whoever looks meanwhile finds it', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    const [script, seen] = ['ask.mjs', 'seen.json'].map((name) => join(world.home, name)) as [string, string];
+    await writeFile(script, `import { copyFileSync } from 'node:fs';\ncopyFileSync(${JSON.stringify(join(world.home, 'gateway-starting.json'))}, ${JSON.stringify(seen)});\nconsole.log('sk-simulated-model-key');\n`);
+    await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: [process.execPath, script].map((word) => JSON.stringify(word)).join(' ') } });
+    await using gateway = await startOutside(world);
+    assert.equal((JSON.parse(await readFile(seen, 'utf8')) as { readonly pid: number }).pid, gateway.child.pid);
+    assert.equal(await gateway.stop(), 0);
   });
 
   test('that cannot start says why, with its exit code', async () => {

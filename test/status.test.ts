@@ -21,7 +21,7 @@ const age = (world: World, ms: number): Promise<void> =>
 interface Shown {
   readonly running: boolean;
   readonly silentMs: number | null;
-  readonly accounts: readonly { readonly account: string; readonly state: string }[];
+  readonly accounts: readonly { readonly account: string; readonly state: string; readonly error: string | null }[];
 }
 
 const stateOf = async (world: World): Promise<{ readonly code: number | null; readonly shown: Shown; readonly telegram: string | undefined }> => {
@@ -64,6 +64,20 @@ test('what a gateway says when it is asked counts more than what it could last w
   const { out } = await hermes(world, ['status']);
   assert.match(out, /telegram +connected/);
   assert.doesNotMatch(out, /of yesterday|What to do/);
+});
+
+test('what troubled an account is over when no gateway runs any more; every home of this user is shown with its name', async () => {
+  await using base = await newWorld();
+  const world = { ...base, env: { ...base.env, XDG_STATE_HOME: join(base.home, 'state') } };
+  assert.equal((await hermes(world, ['gateway', 'status', '--all'])).out, 'This user has run no gateway yet.\n');
+  await using gateway = await startOutside(world);
+  await gateway.stop();
+  await peek(world, (store) => store.write((tx) => tx.q.updateTable('accounts').set({ state: 'conflict', error_code: 'conflict', error: 'of yesterday' }).where('account', '=', 'telegram').execute()));
+  const all = await hermes(world, ['gateway', 'status', '--all']);
+  assert.match(all.out, new RegExp(`^${world.home}\nGateway  not running[^]*telegram +stopped`));
+  assert.doesNotMatch(all.out, /of yesterday/);
+  const [shown] = JSON.parse((await hermes(world, ['status', '--all', '--json'])).out) as readonly (Shown & { readonly home: string })[];
+  assert.deepEqual([shown?.home, shown?.running, shown?.accounts.find(({ account }) => account === 'telegram')?.error], [world.home, false, null]);
 });
 
 test('who watches the status as JSON gets one line for each look', async () => {

@@ -2,9 +2,12 @@ import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { readActs, recordAct } from '../lib/audit-log.ts';
+import { localTime } from '../lib/local-time.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { requireHome } from './require-home.ts';
+import { isBounded, isWithin, newest, withTimeWindow } from './time-window.ts';
+import type { TimeWindow } from './time-window.ts';
 
 /** Commands that change who may do what, or what the gateway is; and how many of their arguments may be written down. Those that may end without having changed anything write themselves down (`noteAct`). */
 const audited: Readonly<Record<string, number>> = {
@@ -45,15 +48,19 @@ const count = (text: string): number => {
   return value;
 };
 
+interface AuditFlags extends TimeWindow {
+  readonly lines?: number;
+  readonly json?: true;
+}
+
 export const auditLogCommand = (terminal: Terminal): Command =>
-  new Command('audit')
-    .description('Show who changed what: access, keys, settings, restarts, backups')
-    .option('-n, --lines <count>', 'how many of the newest', count, 50)
+  withTimeWindow(new Command('audit').description('Show who changed what: access, keys, settings, restarts, backups').option('-n, --lines <count>', 'how many of the newest (default: 50; all with --since or --until)', count))
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  hermes audit\n  hermes audit -n 500 --json')
-    .action((options: { readonly lines: number; readonly json?: true }) => {
+    .addHelpText('after', '\nExamples:\n  hermes audit\n  hermes audit --since 7d\n  hermes audit -n 500 --json')
+    .action((flags: AuditFlags) => {
       requireHome(terminal);
-      const acts = readActs(resolveHome(terminal.env)).slice(-options.lines);
-      if (options.json === true) return terminal.write(json(acts));
-      return terminal.write(acts.length === 0 ? 'Nothing has been changed yet.\n' : `${table(acts.map(({ at, by, act, subject }) => [at.slice(0, 19).replace('T', ' '), by, act, subject ?? '']))}\n`);
+      const acts = newest(readActs(resolveHome(terminal.env)).filter(({ at }) => isWithin(at, flags)), flags);
+      if (flags.json === true) return terminal.write(json(acts));
+      if (acts.length === 0) return terminal.write(isBounded(flags) ? 'Nothing was changed in that time.\n' : 'Nothing has been changed yet.\n');
+      return terminal.write(`${table(acts.map(({ at, by, act, subject }) => [localTime(Date.parse(at)), by, act, subject ?? '']))}\n`);
     });

@@ -88,7 +88,7 @@ test('what is erased is gone from the database and from every file but the confi
   assert.equal(noted['act'], 'erase');
   assert.match(String(noted['subject']), new RegExp(`^person ${createHash('sha256').update(JSON.stringify(['telegram', 'planted-7'])).digest('hex').slice(0, 16)}: 2 conversations, `));
   assert.ok(existsSync(profileOf(other)) && existsSync(join(home, 'media', 'sessions', 'shared', 'other.png')));
-  assert.match(await hermes('erase', ...person), /Nothing is kept of telegram:planted-7/);
+  assert.match(await refused('erase', ...person), /^Nothing is kept of telegram:planted-7\. /);
 });
 
 test('everything of a person can be exported to a folder and to one file', async () => {
@@ -142,7 +142,9 @@ test('nothing is written of somebody, an agent or an account of whom nothing is 
   assert.match(await refused('export', '--agent', 'nosuch'), /^There is no agent nosuch, and no conversation of one\. Agents: main\.\nexit 1$/);
   assert.match(await refused('export', '--account', 'matrix', '--to', to), new RegExp(`^There are no conversations of matrix\\. There is no account matrix\\. ${accounts}.*\nexit 1$`));
   assert.equal(existsSync(to), false);
-  assert.match(await hermes('erase', '--person', 'matrix:1'), /Nothing is kept of matrix:1[^]*There is no account matrix/);
+  assert.equal(await refused('erase', '--person', 'local:99999', '--yes'), 'Nothing is kept of local:99999, so nothing was erased.\nexit 1');
+  assert.match(await refused('erase', '--person', 'matrix:1'), new RegExp(`^Nothing is kept of matrix:1\\. There is no account matrix\\. ${accounts}.*\nexit 1$`));
+  assert.match(await refused('erase', '--person', 'local:99999', '--yes', '--json'), /^\{[^]*"rows": \{\},[^]*\}\nNothing is kept of local:99999, so nothing was erased\.\nexit 1$/);
 });
 
 test('a file that is there is replaced only when that was said, - is standard output, and --json says what was written', async () => {
@@ -164,7 +166,7 @@ test('a file that is there is replaced only when that was said, - is standard ou
 
 test('looking at a home that is not there says so and makes nothing', async () => {
   home = join(folder, 'typo');
-  for (const args of [['status'], ['trace', '1'], ['export'], ['export', ...person], ['erase', ...person, '--yes'], ['sessions', 'list'], ['sessions', 'show', 'x'], ['sessions', 'delete', 'x', '--yes'], ['sessions', 'prune', '--older-than', '1d', '--yes'], ['audit']]) {
+  for (const args of [['status'], ['trace', '1'], ['export'], ['export', ...person], ['erase', ...person, '--yes'], ['sessions', 'list'], ['sessions', 'show', 'x'], ['sessions', 'delete', 'x', '--yes'], ['sessions', 'prune', '--older-than', '1d', '--yes'], ['audit'], ['gateway', 'restart']]) {
     assert.match(await refused(...args), /There is no home .*typo, .* nothing was made\./, args.join(' '));
     assert.equal(existsSync(home), false, args.join(' '));
   }

@@ -8,7 +8,7 @@ import type { ErasedRows } from '../store/person/erase-person.ts';
 import type { Person } from '../store/person/find-person.ts';
 import { readPersonFacts } from '../store/person/read-person.ts';
 import { scrub } from '../store/scrub.ts';
-import { json, paint } from './environment.ts';
+import { json, paint, refuse } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';
 import { lookIntoStore } from './open-home.ts';
@@ -60,6 +60,8 @@ const preview = ({ data, files }: FoundPerson, facts: Awaited<ReturnType<typeof 
 
 const listed = (rows: ErasedRows): string => Object.entries(rows).map(([name, count]) => `  ${String(count).padStart(6)}  ${name}`).join('\n');
 
+const isAny = (rows: ErasedRows): boolean => Object.keys(rows).length > 0;
+
 interface Told {
   readonly who: string;
   readonly rows: ErasedRows;
@@ -75,15 +77,14 @@ const patienceMs = 10_000;
 const notOverwritten = 'Another program is reading the database (a backup, say), so gateway.db-wal still holds what was erased. The gateway takes it out as soon as that program is done; without a gateway it is gone when the last program closes the database.';
 
 const printed = (terminal: Terminal, told: Told): string => {
-  const isNothing = Object.keys(told.rows).length === 0;
-  const head = isNothing ? `Nothing is kept of ${told.who}.` : told.erased ? `Everything of ${told.who} is erased:` : `This is kept of ${told.who} and would be erased:`;
+  const head = told.erased ? `Everything of ${told.who} is erased:` : `This is kept of ${told.who} and would be erased:`;
   const lines = [
     paint(terminal, 'bold', head),
-    ...(isNothing ? [] : [listed(told.rows)]),
+    listed(told.rows),
     ...(told.overwritten ? [] : [paint(terminal, 'red', notOverwritten)]),
     'Not within reach:',
     ...told.beyond.map((line) => `  ${line}`),
-    ...(told.erased || isNothing ? [] : ['', 'Nothing is erased yet. hermes export --person saves it first; --yes erases it for good.']),
+    ...(told.erased ? [] : ['', 'Nothing is erased yet. hermes export --person saves it first; --yes erases it for good.']),
   ];
   return `${lines.join('\n')}\n`;
 };
@@ -94,7 +95,7 @@ const run = async (terminal: Terminal, flags: EraseFlags): Promise<void> => {
   await lookIntoStore(terminal, async (store) => {
     const found = await lookUpPerson(terminal, store, { config, person });
     const before = preview(found, await store.read((db) => readPersonFacts(db, person, found.data)));
-    const beyond = [...(Object.keys(before).length === 0 ? strangeAccount(config, person.account) : []), ...(await beyondReach(found, config))];
+    const beyond = await beyondReach(found, config);
     const erased = flags.yes === true;
     let rows = before;
     let overwritten = true;
@@ -102,10 +103,12 @@ const run = async (terminal: Terminal, flags: EraseFlags): Promise<void> => {
       await eraseFiles(store, found.files);
       rows = { ...before, ...(await erasePerson(store, person, found.data)) };
       overwritten = await scrub(store, patienceMs);
-      if (Object.keys(rows).length > 0) noteAct(found.home, 'erase', `person ${printOf(person)}: ${Object.entries(rows).map(([name, count]) => `${count} ${name}`).join(', ')}`);
+      if (isAny(rows)) noteAct(found.home, 'erase', `person ${printOf(person)}: ${Object.entries(rows).map(([name, count]) => `${count} ${name}`).join(', ')}`);
     }
     if (flags.json === true) terminal.write(json({ person, erased, rows, overwritten, beyondReach: beyond }));
-    else terminal.write(printed(terminal, { who: `${person.account}:${person.userId}`, rows, beyond, erased, overwritten }));
+    const who = `${person.account}:${person.userId}`;
+    if (!isAny(rows)) return refuse(terminal, [`Nothing is kept of ${who}${erased ? ', so nothing was erased' : ''}.`, ...strangeAccount(config, person.account)].join(' '));
+    if (flags.json !== true) terminal.write(printed(terminal, { who, rows, beyond, erased, overwritten }));
   });
 };
 

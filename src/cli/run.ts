@@ -17,7 +17,7 @@ import { untilWished } from './gateway/follow-wishes.ts';
 import { endFacts, endWithin, logCrashes, reportOnDemand } from './gateway/forensics.ts';
 import { awaitSuccession, findPredecessor, handOver } from './gateway/hand-over.ts';
 import type { Here, Predecessor } from './gateway/hand-over.ts';
-import { newHolds, takeHome } from './gateway/holds.ts';
+import { newHolds } from './gateway/holds.ts';
 import { rememberHome } from './gateway/known-homes.ts';
 import { watchLoop } from './gateway/loop-watchdog.ts';
 import { notifySystemd } from './gateway/notify-systemd.ts';
@@ -27,6 +27,7 @@ import type { PlannedEnd } from './gateway/planned-end.ts';
 import { startAll, stopAll } from './gateway/start-all.ts';
 import type { Running } from './gateway/start-all.ts';
 import { brake, noteOrderlyEnd } from './gateway/start-brake.ts';
+import { forgetStarting, noteStarting } from './gateway/start-note.ts';
 import { untilSignal } from './gateway/until-signal.ts';
 import { keepConfig } from './keep-config.ts';
 import { migrateAtStart } from './migrate-at-start.ts';
@@ -109,8 +110,9 @@ const live = async (life: Life, running: Running): Promise<Ending['why']> => {
   const { url } = running.http;
   const over = new AbortController();
   await rememberHome(terminal.env, home).catch((error: unknown) => log.warn({ err: error }, 'home.not_remembered'));
-  writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
   noteConfig(home, type === 'current');
+  writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
+  forgetStarting(home);
   log.info({ home, url, pid: process.pid, version: terminal.version, start_ms: Math.round(process.uptime() * 1000) }, 'gateway.started');
   const watching = followConfig(terminal, config, { home, log, redactor, gateway: running.gateway, configOf: gatewayConfig, onUsable: (isUsable) => noteConfig(home, isUsable), signal: over.signal });
   try {
@@ -140,14 +142,17 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
   // In a container there is nobody else, and volumes belong to whom their driver says.
   await prepareHome(home, { refuseOpen: terminal.env['HERMES_GATEWAY_EXTERNAL_SUPERVISOR'] !== 'container' });
   const redactor = terminal.redactor ?? newRedactor();
+  using held = newHolds(terminal, home);
+  // First of all: secrets may be long in coming, and whoever wants it to end has to find it meanwhile.
+  if (options.replace !== true) await held.takeHome();
   const migrated = await migrateAtStart(terminal, home);
   const startable = await requireStartable(terminal, redactor);
   const { config } = startable;
-  const succession = options.replace === true ? await awaitSuccession({ home, config }) : undefined;
-  using held = newHolds(terminal, { home, port: config.sections.http.port, succession });
-  const here = { home, config, port: held.port };
+  if (options.replace === true) held.succession = await awaitSuccession({ home, config });
+  const port = held.takePort(config.sections.http.port);
+  const here = { home, config, port };
   const predecessor = options.replace === true ? await findPredecessor(here) : undefined;
-  if (predecessor === undefined) held.home = await takeHome(home);
+  if (predecessor === undefined) await held.takeHome();
   let isQuiet = false;
   const { log, close } = openLog(terminal, { home, redactor }, (line) => {
     const short = isQuiet ? undefined : consoleLine(line, terminal);
@@ -163,9 +168,14 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
     const leaving = new AbortController();
     void asked.then(() => leaving.abort(new StoreError('unavailable', 'Told to end before the database was upgraded; it is as it was.')));
     reportConfig({ log, audit: actRecorder((act) => recordAct(home, act, systemClock.now()), log) }, startable, migrated);
-    await brake(terminal, { home, log, ended: asked, service });
-    if (!leaving.signal.aborted) {
-      const running = await startAll(terminal, config, { home, log, redactor, port: held.port, isBeside: predecessor !== undefined, leaving: leaving.signal, restart: (by) => restart.resolve({ why: 'restart', askedBy: by }), onUpgrade: (progress) => service.waiting(upgradeText(progress), upgradeStepMs) });
+    const waiting: SystemdNotice['waiting'] = (words, moreMs) => {
+      service.waiting(words, moreMs);
+      if (held.home !== undefined) noteStarting(home, words);
+    };
+    await brake(terminal, { home, log, ended: asked, waiting });
+    if (leaving.signal.aborted) why = takePlannedEnd(home, process.pid)?.end;
+    else {
+      const running = await startAll(terminal, config, { home, log, redactor, port, isBeside: predecessor !== undefined, leaving: leaving.signal, restart: (by) => restart.resolve({ why: 'restart', askedBy: by }), onUpgrade: (progress) => waiting(upgradeText(progress), upgradeStepMs) });
       if (predecessor !== undefined) held.home = await takeOver(running, predecessor, { ...here, log });
       held.hasSucceeded();
       why = await live({ terminal, home, redactor, startable, log, service, asked, hush: () => (isQuiet = options.background === true) }, running);

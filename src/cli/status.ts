@@ -1,5 +1,6 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { resolveHome } from '../config/home.ts';
+import { ConfigError, StoreError } from '../core/errors.ts';
 import { platformOf } from '../core/ids.ts';
 import { accountStates, allStatus, listDenials } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
@@ -11,13 +12,14 @@ import { failedDeliveries, outboxCounts } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import { accountFix } from './account-fix.ts';
 import { configTrouble, runningTrouble } from './config-trouble.ts';
-import { Exit, paint, span, table } from './environment.ts';
+import { Exit, json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { askReady } from './gateway/ask-ready.ts';
 import type { SaidReady } from './gateway/ask-ready.ts';
 import { serviceState } from './gateway/installed-service.ts';
 import type { ServiceState } from './gateway/installed-service.ts';
-import { holderOf } from './gateway/process.ts';
+import { knownHomes } from './gateway/known-homes.ts';
+import { holderOf, startingText } from './gateway/process.ts';
 import type { HomeHolder } from './gateway/process.ts';
 import { silenceFix, silenceOf, silenceText } from './gateway/silence.ts';
 import type { Evidence, Silence } from './gateway/silence.ts';
@@ -51,13 +53,18 @@ const withSaid = (stored: AccountStatus, said: SaidReady | undefined): AccountSt
   return { ...stored, state, error: now.detail ?? null, errorCode: now.code ?? null };
 };
 
+const isRunning = (holder: HomeHolder): boolean => holder.type !== 'nobody' && startingText(holder) === undefined;
+
 /** `unknown`: whoever holds the account does not answer, so that what is stored about it is old. */
 type ShownState = AccountStatus['state'] | 'unknown';
 
 const stateOf = (status: AccountStatus, { holder, silence }: Pick<Outer, 'holder' | 'silence'>): ShownState => {
-  if (holder.type === 'nobody') return 'stopped';
+  if (!isRunning(holder)) return 'stopped';
   return silence?.accounts.includes(status.account) === true ? 'unknown' : status.state;
 };
+
+/** What troubled one that runs no longer has ended with it. */
+const withoutPast = (status: AccountStatus, { holder }: Pick<Outer, 'holder'>): AccountStatus => (isRunning(holder) ? status : { ...status, error: null, errorCode: null, nextTryAtMs: null });
 
 const accountRow = (terminal: Terminal, status: AccountStatus, outer: Outer): readonly string[] => {
   const state = stateOf(status, outer);
@@ -84,6 +91,8 @@ const counts = (values: Readonly<Record<string, number>>): string => {
 
 const gatewayLine = (terminal: Terminal, { holder, silence }: Pick<Outer, 'holder' | 'silence'>): string => {
   if (holder.type === 'nobody') return paint(terminal, 'red', 'not running');
+  const starting = startingText(holder);
+  if (starting !== undefined) return paint(terminal, 'yellow', starting);
   if (holder.type === 'gateway' && silence !== undefined) return `${paint(terminal, 'red', silenceText(holder.pid, silence))} (${silenceFix})`;
   const where = holder.type === 'gateway' ? `, process ${holder.pid}, for ${span(Date.now() - holder.sinceMs)}` : ', hosted by a terminal chat';
   return `${paint(terminal, 'green', 'running')}${where}`;
@@ -101,7 +110,7 @@ interface Outer {
   readonly trouble: string | undefined;
 }
 
-const print = (terminal: Terminal, facts: Facts, outer: Outer): string => {
+const print = (terminal: Terminal, { facts, outer }: Seen): string => {
   const { service, trouble } = outer;
   return [
     `Gateway  ${gatewayLine(terminal, outer)}`,
@@ -123,17 +132,18 @@ const print = (terminal: Terminal, facts: Facts, outer: Outer): string => {
 const everyMs = 2000;
 
 /** On a terminal each picture takes the place of the one before; elsewhere they follow each other. */
-const watch = async (terminal: Terminal, look: () => Promise<string>, { json }: Pick<Flags, 'json'>): Promise<void> => {
+const watch = async (terminal: Terminal, look: () => Promise<string>, flags: Pick<Flags, 'json'>): Promise<void> => {
   const end = new AbortController();
   process.once('SIGINT', () => end.abort());
   while (!end.signal.aborted) {
     const text = await look();
-    terminal.write(terminal.stream?.isTTY === true && json !== true ? `\u001b[H\u001b[2J${text}` : text);
+    terminal.write(terminal.stream?.isTTY === true && flags.json !== true ? `\u001b[H\u001b[2J${text}` : text);
     await slept(systemClock, everyMs, end.signal);
   }
 };
 
 interface Flags {
+  readonly all?: true;
   readonly json?: true;
   readonly watch?: true;
 }
@@ -142,42 +152,74 @@ const outerFacts = async (terminal: Terminal, store: Store, given: { readonly ht
   const home = resolveHome(terminal.env);
   const holder = holderOf(home);
   const pid = holder.type === 'gateway' ? holder.pid : undefined;
-  const silence = pid === undefined ? undefined : await silenceOf(pid, { http: given.http, read: (work) => store.read(work) });
-  const said = pid === undefined || silence !== undefined || given.http === undefined ? undefined : await askReady(given.http);
+  const silence = pid === undefined || !isRunning(holder) ? undefined : await silenceOf(pid, { http: given.http, read: (work) => store.read(work) });
+  const said = pid === undefined || !isRunning(holder) || silence !== undefined || given.http === undefined ? undefined : await askReady(given.http);
   return { holder, silence, said, service: serviceState(terminal.env, home, pid), trouble: given.trouble };
 };
 
-const asJson = (facts: Facts, outer: Outer, indent: number): string => {
+/** What a program reads of it. */
+const dataOf = ({ facts, outer }: Seen) => {
   const { holder, silence, said, service, trouble } = outer;
   const accounts = facts.accounts.map((status) => ({ ...status, state: stateOf(status, outer) }));
-  const process = { running: holder.type !== 'nobody', pid: holder.type === 'gateway' ? holder.pid : null, silentMs: silence?.forMs ?? null, ready: said?.ready ?? null };
-  return `${JSON.stringify({ ...process, service: service ?? null, configTrouble: trouble ?? null, ...facts, accounts }, null, indent)}\n`;
+  const process = { running: isRunning(holder), starting: holder.type === 'gateway' ? (holder.doing ?? null) : null, pid: holder.type === 'gateway' ? holder.pid : null, silentMs: silence?.forMs ?? null, ready: said?.ready ?? null };
+  return { ...process, service: service ?? null, configTrouble: trouble ?? null, ...facts, accounts };
 };
 
-const showStatus = async (terminal: Terminal, flags: Flags): Promise<void> => {
+interface Seen {
+  readonly facts: Facts;
+  readonly outer: Outer;
+}
+
+/** Looks as often as `work` wants. */
+const withLook = async <T>(terminal: Terminal, work: (look: () => Promise<Seen>) => Promise<T>): Promise<T> => {
   const started = holderOf(resolveHome(terminal.env));
   const trouble = started.type === 'gateway' ? await runningTrouble(terminal, started.pid) : await configTrouble(terminal);
   const { http } = await readAlone(terminal);
-  await lookIntoStore(terminal, async (store) => {
-    const look = async (): Promise<{ readonly text: string; readonly isSilent: boolean }> => {
+  return lookIntoStore(terminal, (store) =>
+    work(async () => {
       const outer = await outerFacts(terminal, store, { http, trouble });
       const stored = await collect(store);
-      const facts = { ...stored, accounts: stored.accounts.map((status) => withSaid(status, outer.said)) };
-      // One after the other, programs read them line by line.
-      const text = flags.json === true ? asJson(facts, outer, flags.watch === true ? 0 : 2) : print(terminal, facts, outer);
-      return { text, isSilent: outer.silence !== undefined };
-    };
-    if (flags.watch === true) return watch(terminal, async () => (await look()).text, flags);
-    const { text, isSilent } = await look();
-    terminal.write(text);
-    if (isSilent) throw new Exit(1);
+      return { facts: { ...stored, accounts: stored.accounts.map((status) => withoutPast(withSaid(status, outer.said), outer)) }, outer };
+    }),
+  );
+};
+
+const showStatus = (terminal: Terminal, flags: Flags): Promise<void> =>
+  withLook(terminal, async (look) => {
+    // One after the other, programs read them line by line.
+    const textOf = (seen: Seen): string => (flags.json === true ? `${JSON.stringify(dataOf(seen), null, flags.watch === true ? 0 : 2)}\n` : print(terminal, seen));
+    if (flags.watch === true) return watch(terminal, async () => textOf(await look()), flags);
+    const seen = await look();
+    terminal.write(textOf(seen));
+    if (seen.outer.silence !== undefined) throw new Exit(1);
   });
+
+type SeenHome = { readonly home: string } & ({ readonly seen: Seen } | { readonly error: string });
+
+/** One home that cannot be looked at is no reason to say nothing of the others. */
+const lookInto = async (terminal: Terminal, home: string): Promise<SeenHome> => {
+  try {
+    return { home, seen: await withLook({ ...terminal, env: { ...terminal.env, HERMES_HOME: home } }, (look) => look()) };
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof StoreError) return { home, error: error.message };
+    throw error;
+  }
+};
+
+const showAll = async (terminal: Terminal, { json: isJson }: Flags): Promise<void> => {
+  const homes: SeenHome[] = [];
+  for (const home of knownHomes(terminal.env)) homes.push(await lookInto(terminal, home));
+  const data = (): string => json(homes.map((each) => ('seen' in each ? { home: each.home, ...dataOf(each.seen) } : each)));
+  const text = (): string => homes.map((each) => `${paint(terminal, 'bold', each.home)}\n${'seen' in each ? print(terminal, each.seen) : `${paint(terminal, 'red', each.error)}\n`}`).join('\n');
+  terminal.write(isJson === true ? data() : homes.length === 0 ? 'This user has run no gateway yet.\n' : text());
+  if (homes.some((each) => 'error' in each || each.seen.outer.silence !== undefined)) throw new Exit(1);
 };
 
 export const statusCommand = (terminal: Terminal): Command =>
   new Command('status')
     .description('Show what the gateway and its accounts are doing')
+    .addOption(new Option('--all', 'in every home in which this user has run a gateway').conflicts('watch'))
     .option('--watch', 'show it anew every two seconds, until Ctrl-C')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  hermes status\n  hermes status --watch\n  hermes status --json')
-    .action((flags: Flags) => showStatus(terminal, flags));
+    .addHelpText('after', '\nExamples:\n  hermes status\n  hermes status --watch\n  hermes status --all\n  hermes status --json')
+    .action((flags: Flags) => (flags.all === true ? showAll(terminal, flags) : showStatus(terminal, flags)));

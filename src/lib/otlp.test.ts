@@ -44,6 +44,26 @@ test('spans are kept for a collector that is busy, and given up when it will nev
     server.closeAllConnections();
     server.close();
     assert.equal(received.length, 1 + kept, String(status));
-    assert.deepEqual(lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>).map((line) => [line['msg'], line['status'], line['lost']]), [['traces.refused', status, lost]]);
+    assert.deepEqual(lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>).map((line) => [line['msg'], line['status'], line['lost']]), [['traces.refused', status, lost], ...(kept === 1 ? [['traces.sent_again', undefined, undefined]] : [])]);
   }
+});
+
+test('a collector that stays away is not complained about each time, and it is said when it is back', async () => {
+  const { log, lines } = capturingLogger();
+  let isAway = true;
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => (isAway ? response.destroy() : response.end()));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const exporter = new SpanExporter({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, headers: {}, service: 'hermes', version: '1' }, log);
+  exporter.add(span);
+  for (let i = 0; i < 9; i += 1) await exporter.stop();
+  isAway = false;
+  await exporter.stop();
+  server.closeAllConnections();
+  server.close();
+  const told = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>).map(({ msg, failures }) => [msg, failures]);
+  assert.deepEqual(told, [...[1, 2, 4, 8].map((failures) => ['traces.not_sent', failures]), ['traces.sent_again', 9]]);
 });

@@ -78,6 +78,9 @@ export class SpanExporter {
   readonly #log: Logger;
   #waiting: Span[] = [];
   #dropped = 0;
+  /** Since the last time that it took some: how often it did not, and how many are gone by that. */
+  #failures = 0;
+  #lost = 0;
   #sending: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
 
@@ -118,13 +121,29 @@ export class SpanExporter {
       const { url, headers } = exportTarget(this.#options);
       const response = await fetch(url, { method: 'POST', headers, body: otlpBody(spans, this.#options), signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
       await response.body?.cancel();
-      if (response.ok) return true;
+      if (response.ok) {
+        this.#noteSuccess();
+        return true;
+      }
       const again = worthRepeating.has(response.status);
-      this.#log.warn({ status: response.status, ...(!again && { lost: spans.length }) }, 'traces.refused');
+      if (!again) this.#lost += spans.length;
+      this.#complain({ status: response.status }, 'traces.refused');
       return !again;
     } catch (error) {
-      this.#log.warn({ err: error }, 'traces.not_sent');
+      this.#complain({ err: error }, 'traces.not_sent');
       return false;
     }
+  }
+
+  /** A collector may be away for a night: after each line twice as many failures go by before the next. */
+  #complain(facts: Readonly<Record<string, unknown>>, event: 'traces.refused' | 'traces.not_sent'): void {
+    this.#failures += 1;
+    if (Number.isInteger(Math.log2(this.#failures))) this.#log.warn({ ...facts, failures: this.#failures, ...(this.#lost > 0 && { lost: this.#lost }) }, event);
+  }
+
+  #noteSuccess(): void {
+    if (this.#failures > 0) this.#log.info({ failures: this.#failures, ...(this.#lost > 0 && { lost: this.#lost }) }, 'traces.sent_again');
+    this.#failures = 0;
+    this.#lost = 0;
   }
 }

@@ -66,7 +66,8 @@ export const checkGateway = async (examined: Examination, signal: AbortSignal): 
   if (examined.config === undefined) return [skipped('The configuration cannot be used')];
   const { http } = examined.config.sections;
   const pid = await pidOf(examined.home);
-  const { silence } = examined;
+  const { silence, starting } = examined;
+  if (starting !== undefined) return [warning(`The gateway is ${starting}`, 'Wait for it; hermes logs says what it does and what went before'), ...exposure(http)];
   // Its door and its socket are as silent, and nobody else is to blame for it.
   if (silence !== undefined) return [broken(`The gateway ${silenceText(Number(pid), silence)}`, silenceFix), ...exposure(http)];
   const state = !examined.isRunning ? warning('The gateway does not run', 'hermes gateway run') : ok(pid === undefined ? 'An open terminal chat hosts the gateway' : `The gateway runs (process ${pid})`);

@@ -12,7 +12,7 @@ import { inspectStore } from '../../store/inspect.ts';
 import type { Inspection } from '../../store/inspect.ts';
 import type { Terminal } from '../environment.ts';
 import { isHomeTaken } from '../../store/home-lock.ts';
-import { holderOf } from '../gateway/process.ts';
+import { holderOf, startingText } from '../gateway/process.ts';
 import { silenceOf } from '../gateway/silence.ts';
 import type { Silence } from '../gateway/silence.ts';
 import { storePath } from '../open-home.ts';
@@ -34,8 +34,10 @@ export interface Examination extends AsyncDisposable {
   readonly config: Config | undefined;
   /** config.yaml itself holds a secret. */
   readonly secretInConfig: boolean;
-  /** A gateway, or a terminal that hosts one, has this home. */
+  /** A gateway, or a terminal that hosts one, has this home and runs. */
   readonly isRunning: boolean;
+  /** In words, that one has this home and does not run yet. */
+  readonly starting: string | undefined;
   /** It has this home, and does nothing any more. */
   readonly silence: Silence | undefined;
   readonly database: Inspection | StoreError | undefined;
@@ -57,7 +59,7 @@ const openDatabase = async (home: string, config: Config | undefined, clock: Clo
 const silenceIn = async (home: string, config: Config | undefined, database: Examination['database']): Promise<Silence | undefined> => {
   const asked = askable({ database });
   const holder = holderOf(home);
-  return asked === undefined || holder.type !== 'gateway' ? undefined : silenceOf(holder.pid, { http: config?.sections.http, read: (work) => asked.read(work) });
+  return asked === undefined || holder.type !== 'gateway' || holder.doing !== undefined ? undefined : silenceOf(holder.pid, { http: config?.sections.http, read: (work) => asked.read(work) });
 };
 
 export const examine = async (terminal: Terminal, options: { readonly offline: boolean }): Promise<Examination> => {
@@ -67,6 +69,7 @@ export const examine = async (terminal: Terminal, options: { readonly offline: b
   const config = loaded.ok ? loaded : undefined;
   const texts = await readTexts(home);
   const database = await openDatabase(home, config, systemClock);
+  const starting = startingText(holderOf(home));
   return {
     terminal,
     home,
@@ -76,7 +79,8 @@ export const examine = async (terminal: Terminal, options: { readonly offline: b
     loaded,
     config,
     secretInConfig: texts.ok && evaluate({ env: terminal.env, sections, platforms }, texts.texts).holdsSecret.config,
-    isRunning: isHomeTaken(home),
+    isRunning: starting === undefined && isHomeTaken(home),
+    starting,
     silence: await silenceIn(home, config, database),
     database,
     redact: (text) => redactor.redact(text),

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, rm } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
 import { dirname } from 'node:path';
 import { Command, Option } from 'commander';
 import { prepareHome, resolveHome } from '../../config/home.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { writeAtomically } from '../../lib/write-atomically.ts';
+import { runningTrouble } from '../config-trouble.ts';
 import { Exit, paint } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
 import { logsCommand } from '../logs.ts';
 import { noteAct } from '../note-act.ts';
+import { refuseUnknown } from '../refuse-unknown.ts';
+import { requireHome } from '../require-home.ts';
 import { readAlone, requireConfig } from '../settings.ts';
 import { statusCommand } from '../status.ts';
 import { dumpGateway } from './dump.ts';
@@ -19,7 +23,7 @@ import { endAfterTurn, refuseInside } from './inside-turn.ts';
 import { holderOf } from './process.ts';
 import { serviceFor } from './service.ts';
 import type { Service } from './service.ts';
-import { startDetached } from './start.ts';
+import { settledHolder, startDetached } from './start.ts';
 import type { Started } from './start.ts';
 import { restartGateway, stopGateway } from './stop.ts';
 
@@ -65,18 +69,23 @@ const eachHome = async (terminal: Terminal, options: AllOption, act: (home: stri
   if (failed) throw new Exit(1);
 };
 
-const run = (terminal: Terminal): Command =>
-  new Command('run')
+const run = (terminal: Terminal, names: () => readonly string[]): Command => {
+  const command = new Command('run')
     .description('Run in the foreground until Ctrl-C or SIGTERM')
     .option('--replace', 'take over from the gateway that runs in this home, and end it')
     .addOption(new Option('--background', 'print nothing more once it has started').hideHelp())
-    .addHelpText('after', '\nExamples:\n  hermes gateway run\n  hermes gateway run --replace\n  HERMES_HOME=/srv/hermes hermes gateway run')
-    .action(async (options: { readonly replace?: true; readonly background?: true }) => {
-      if (options.replace === true) refuseInside(terminal, resolveHome(terminal.env), 'hermes gateway run --replace');
-      // Loaded only when it is used: looking at the status must not load a whole gateway.
-      const { runGateway } = await import('../run.ts');
-      await runGateway(terminal, { replace: options.replace === true, background: options.background === true });
-    });
+    .allowExcessArguments()
+    .addHelpText('after', '\nExamples:\n  hermes gateway run\n  hermes gateway run --replace\n  HERMES_HOME=/srv/hermes hermes gateway run');
+  return command.action(async (options: { readonly replace?: true; readonly background?: true }) => {
+    refuseUnknown(command, names());
+    if (options.replace === true) refuseInside(terminal, resolveHome(terminal.env), 'hermes gateway run --replace');
+    // Loaded only when it is used: looking at the status must not load a whole gateway.
+    const { runGateway } = await import('../run.ts');
+    // Lets go of the compile cache, as the launcher does when it has loaded its part (`bin/compile-cache.js`).
+    flushCompileCache();
+    await runGateway(terminal, { replace: options.replace === true, background: options.background === true });
+  });
+};
 
 /** By the service that was installed for the home, or else as a process of its own. */
 const startAnyhow = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
@@ -85,7 +94,16 @@ const startAnyhow = async (terminal: Terminal, home: string, options: { readonly
     if (service !== undefined) throw new ConfigError(`The gateway of ${home} is the service ${service.name}, and one beside it would not be looked after. hermes gateway restart starts it anew.`);
     return startDetached(inHome(terminal, home), home, options);
   }
-  return service === undefined || holderOf(home).type !== 'nobody' ? startDetached(inHome(terminal, home), home) : { pid: startService(terminal.env, home, service), isNew: true };
+  if (service === undefined || holderOf(home).type !== 'nobody') return startDetached(inHome(terminal, home), home);
+  const pid = startService(terminal.env, home, service);
+  await settledHolder(home);
+  return { pid, isNew: true };
+};
+
+/** Success alone would hide that it does not run with what its files say. */
+const tellTrouble = async (terminal: Terminal, home: string, pid: number): Promise<void> => {
+  const trouble = await runningTrouble(inHome(terminal, home), pid);
+  if (trouble !== undefined) terminal.writeError(`The configuration of ${home} ${trouble}. hermes config check says what is wrong.\n`);
 };
 
 const start = (terminal: Terminal): Command =>
@@ -99,6 +117,7 @@ const start = (terminal: Terminal): Command =>
         if (options.replace === true) refuseInside(terminal, home, 'hermes gateway start --replace');
         const { pid, isNew } = await startAnyhow(terminal, home, options);
         if (isNew && options.replace !== true) noteAct(home, 'gateway start', `process ${pid}`);
+        await tellTrouble(terminal, home, pid);
         if (!isNew) return `The gateway of ${home} already runs as process ${pid}. hermes gateway restart starts it anew, hermes gateway start --replace lets a new one take over.`;
         return `The gateway of ${home} runs as process ${pid}. hermes status shows what it does, hermes login opens its page, hermes gateway stop ends it.`;
       }),
@@ -135,6 +154,7 @@ const restart = (terminal: Terminal): Command =>
     .addHelpText('after', '\nExamples:\n  hermes gateway restart\n  hermes gateway restart --all')
     .action((options: AllOption) =>
       eachHome(terminal, options, async (home) => {
+        requireHome(inHome(terminal, home));
         const planned = await endAfterTurn(terminal, home, 'restart');
         if (planned !== undefined) {
           noteAct(home, 'gateway restart', 'when the turn has ended');
@@ -144,6 +164,7 @@ const restart = (terminal: Terminal): Command =>
         if (pid === undefined && options.all === true) return `No gateway runs in ${home}.`;
         const now = pid ?? (await startAnyhow(terminal, home)).pid;
         noteAct(home, 'gateway restart', `process ${now}`);
+        await tellTrouble(terminal, home, now);
         return pid === undefined ? `The gateway of ${home} did not run; it runs now as process ${now}.` : `The gateway of ${home} has started anew as process ${now}.`;
       }),
     );
@@ -153,7 +174,8 @@ const dump = (terminal: Terminal): Command =>
     .description('Let the running gateway write down where it stands, also when it is stuck')
     .addHelpText('after', '\nExample:\n  hermes gateway dump')
     .action(async () => {
-      const dump = await dumpGateway(resolveHome(terminal.env));
+      const { http } = await readAlone(terminal);
+      const dump = await dumpGateway(resolveHome(terminal.env), { http });
       if (dump.type === 'stuck') return terminal.write(`The gateway is stuck:\n${dump.stack}\nThis is ${dump.path}. hermes gateway stop --force ends it; nothing that was received is lost.\n`);
       const { path, report } = dump;
       const active = Map.groupBy(report.libuv.filter(({ is_active: isActive }) => isActive === true), ({ type }) => type);
@@ -226,7 +248,7 @@ const uninstall = (terminal: Terminal): Command =>
 
 export const gatewayCommand = (terminal: Terminal): Command => {
   const command = new Command('gateway').description('Run the gateway, in this terminal, in the background or as a service');
-  command.addCommand(run(terminal), { isDefault: true });
+  command.addCommand(run(terminal, () => command.commands.map((each) => each.name())), { isDefault: true });
   for (const each of [start(terminal), stop(terminal), restart(terminal), statusCommand(terminal), listCommand(terminal), logsCommand(terminal), dump(terminal), install(terminal), uninstall(terminal)]) command.addCommand(each);
   return command;
 };

@@ -1,10 +1,13 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
+import type { HttpOptions } from '../../http/options.ts';
 import { isStuckFile } from './loop-watchdog.ts';
+import { probeDoor } from './probe-door.ts';
 import { holderOf, lookFor } from './process.ts';
 
-const patienceMs = 10_000;
+const usualPatienceMs = 10_000;
 
 /** Longer than the watching thread lets a stuck process live. */
 const recentMs = 600_000;
@@ -36,8 +39,23 @@ const newestStuck = (folder: string): Dump | undefined => {
   return path === undefined || Date.now() - statSync(path).mtimeMs > recentMs ? undefined : { type: 'stuck', path, stack: readFileSync(path, 'utf8') };
 };
 
+export interface DumpOptions {
+  /** Where it listens, if that is known. */
+  readonly http: Pick<HttpOptions, 'host' | 'port'> | undefined;
+  readonly patienceMs?: number;
+}
+
+/** Why there is none: one that answers at its door is not stopped. */
+const whyNone = async (folder: string, { http }: DumpOptions): Promise<string> => {
+  const { bavail, bsize } = await statfs(folder);
+  const notWritten = `could not write to ${folder}, where ${Math.floor((bavail * bsize) / 1_000_000)} MB are free`;
+  const answers = http !== undefined && http.port !== 0 && (await probeDoor(http, new AbortController().signal)).by === 'gateway';
+  return answers ? `It runs, but ${notWritten}.` : `It is stopped, waits for the disk, or ${notWritten}.`;
+};
+
 /** Lets the running gateway write down where it stands. One that is stuck cannot, but is watched. */
-export const dumpGateway = async (home: string): Promise<Dump> => {
+export const dumpGateway = async (home: string, options: DumpOptions): Promise<Dump> => {
+  const patienceMs = options.patienceMs ?? usualPatienceMs;
   const holder = holderOf(home);
   if (holder.type !== 'gateway') throw new ConfigError(`No gateway runs in ${home}.`);
   if (process.platform === 'win32') throw new ConfigError('Windows has no signal for this.');
@@ -51,6 +69,6 @@ export const dumpGateway = async (home: string): Promise<Dump> => {
     return path === undefined || report === undefined ? undefined : { path, report };
   }, patienceMs);
   const dump = found === undefined ? newestStuck(folder) : ({ type: 'report', ...found } as const);
-  if (dump === undefined) throw new ConfigError(`Process ${holder.pid} has written no report within ${patienceMs / 1000} s. It does not run JavaScript: it is stopped, or waits for the disk.`, { mayPass: true });
+  if (dump === undefined) throw new ConfigError(`Process ${holder.pid} has written no report within ${patienceMs / 1000} s. ${await whyNone(folder, options)}`, { mayPass: true });
   return dump;
 };

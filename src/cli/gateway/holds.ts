@@ -6,9 +6,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { lockHome } from '../../store/home-lock.ts';
 import type { FileLock } from '../../store/file-lock.ts';
 import type { Terminal } from '../environment.ts';
+import { forgetStarting, noteStarting } from './start-note.ts';
 
 /** Another command may hold the lock for a blink of an eye, to see whether a gateway runs. */
-export const takeHome = async (home: string): Promise<FileLock> => {
+const lockFreeHome = async (home: string): Promise<FileLock> => {
   for (let attempt = 1; ; attempt += 1) {
     const lock = lockHome(home);
     if (lock !== undefined) return lock;
@@ -19,33 +20,38 @@ export const takeHome = async (home: string): Promise<FileLock> => {
 
 /** What this process has for itself alone; the kernel takes it back if the process dies before. */
 export interface Holds extends Disposable {
-  readonly port: PortHold;
   /** Undefined until the home is ours. */
   home: FileLock | undefined;
+  /** The right to take the home over from another, while this one has it. */
+  succession: FileLock | undefined;
+  /** Takes a home that nobody has, unless it is ours already, and says that a gateway is starting in it. */
+  takeHome(): Promise<void>;
+  takePort(port: number): PortHold;
   /** The home is its own: from now on the next one may take it over. */
   hasSucceeded(): void;
 }
 
-export interface HoldRequest {
-  readonly home: string;
-  readonly port: number;
-  /** The right to take the home over from another, which this one has. */
-  readonly succession: FileLock | undefined;
-}
-
-export const newHolds = (terminal: Terminal, at: HoldRequest): Holds => {
-  let { succession } = at;
-  const port = holdPort(lockFolderOf(terminal.env), at);
+export const newHolds = (terminal: Terminal, home: string): Holds => {
+  let taken: PortHold | undefined;
   return {
-    port,
     home: undefined,
+    succession: undefined,
+    async takeHome() {
+      this.home ??= await lockFreeHome(home);
+      noteStarting(home, 'Opens its database and its doors');
+    },
+    takePort(port) {
+      taken = holdPort(lockFolderOf(terminal.env), { home, port });
+      return taken;
+    },
     hasSucceeded() {
-      succession?.release();
-      succession = undefined;
+      this.succession?.release();
+      this.succession = undefined;
     },
     [Symbol.dispose]() {
-      port.release();
+      taken?.release();
       this.hasSucceeded();
+      forgetStarting(home);
       this.home?.release();
       this.home = undefined;
     },

@@ -8,7 +8,7 @@ import type { Terminal } from '../environment.ts';
 import { storePath } from '../open-home.ts';
 import { readAlone } from '../settings.ts';
 import { knownHomes } from './known-homes.ts';
-import { holderOf } from './process.ts';
+import { holderOf, startingText } from './process.ts';
 import type { HomeHolder } from './process.ts';
 import { silenceFix, silenceOf, silenceText } from './silence.ts';
 import type { Silence } from './silence.ts';
@@ -31,7 +31,7 @@ const inspect = async (options: Parameters<typeof inspectStore>[0]): Promise<Ins
 
 /** Undefined also where the database cannot be asked without a secret that stands elsewhere. */
 const silenceIn = async (terminal: Terminal, home: string, holder: HomeHolder): Promise<Silence | undefined> => {
-  if (holder.type !== 'gateway') return undefined;
+  if (holder.type !== 'gateway' || holder.doing !== undefined) return undefined;
   const { store, http } = await readAlone({ ...terminal, env: { ...terminal.env, HERMES_HOME: home } });
   if (store === undefined) return undefined;
   await using database = await inspect({ databaseUrl: store.database_url, path: storePath(home), clock: systemClock, wholeBytes: 0 });
@@ -39,12 +39,15 @@ const silenceIn = async (terminal: Terminal, home: string, holder: HomeHolder): 
   return await silenceOf(holder.pid, { http, read: (work) => database.read(work) });
 };
 
-const words = ({ holder, silence }: Row): 'stopped' | 'terminal' | 'running' | 'silent' => {
+const words = ({ holder, silence }: Row): 'stopped' | 'terminal' | 'starting' | 'running' | 'silent' => {
+  if (startingText(holder) !== undefined) return 'starting';
   if (holder.type === 'gateway') return silence === undefined ? 'running' : 'silent';
   return holder.type === 'terminal' ? 'terminal' : 'stopped';
 };
 
 const shown = (terminal: Terminal, { holder, silence }: Row): string => {
+  const starting = startingText(holder);
+  if (starting !== undefined) return paint(terminal, 'yellow', starting);
   if (holder.type === 'terminal') return 'hosted by a terminal chat';
   if (holder.type === 'nobody') return paint(terminal, 'dim', 'stopped');
   if (silence !== undefined) return `${paint(terminal, 'red', silenceText(holder.pid, silence))} (${silenceFix})`;

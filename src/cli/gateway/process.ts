@@ -2,11 +2,22 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { span } from '../../lib/span.ts';
 import { isHomeTaken } from '../../store/home-lock.ts';
 import { homeHolder } from '../../store/lock-holder.ts';
+import { notedStart } from './start-note.ts';
+import type { Starting } from './start-note.ts';
+
+interface HeldByGateway {
+  readonly type: 'gateway';
+  readonly pid: number;
+  readonly sinceMs: number;
+  /** What it is busy with before it runs; undefined once it does. */
+  readonly doing?: string;
+}
 
 /** What has a home right now. A terminal chat that hosts a gateway has no number: it is its person's to end. */
-export type HomeHolder = { readonly type: 'nobody' } | { readonly type: 'gateway'; readonly pid: number; readonly sinceMs: number } | { readonly type: 'terminal' };
+export type HomeHolder = { readonly type: 'nobody' } | HeldByGateway | { readonly type: 'terminal' };
 
 const pidFile = (home: string): string => join(home, 'gateway.pid');
 
@@ -53,13 +64,36 @@ const runsGateway = (pid: number): boolean => {
   }
 };
 
+const ticksPerSecond = 100;
+
+/** When a process began, by the word of the kernel; undefined where there is no /proc, and for one that has gone. */
+const beganByKernel = (pid: number): number | undefined => {
+  try {
+    // What stands in brackets is its name, and may be anything.
+    const ticks = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19]);
+    const bootSeconds = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
+    return Number.isNaN(ticks + bootSeconds) ? undefined : (bootSeconds + ticks / ticksPerSecond) * 1000;
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+};
+
+/** When a process began; undefined where nobody tells. */
+const beganAtMs = (pid: number): number | undefined => {
+  const byKernel = beganByKernel(pid);
+  if (byKernel !== undefined) return byKernel;
+  const said = Date.parse(spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env: { LC_ALL: 'C' } }).stdout?.trim() ?? '');
+  return Number.isNaN(said) ? undefined : said;
+};
+
 const slackMs = 2000;
 
 /** A number is given to somebody else when its process has gone: whoever began after the file was written did not write it. */
-const beganAfter = ({ pid, sinceMs }: { readonly pid: number; readonly sinceMs: number }): boolean => {
-  const said = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env: { LC_ALL: 'C' } }).stdout?.trim() ?? '';
-  return Date.parse(said) > sinceMs + slackMs;
-};
+const beganAfter = ({ pid, sinceMs }: { readonly pid: number; readonly sinceMs: number }): boolean => (beganAtMs(pid) ?? 0) > sinceMs + slackMs;
+
+/** Whether it is its note that stands in the home; `holder` is who has the home, where the kernel tells. */
+const isAtStart = (note: Starting, holder: number | undefined): boolean => (holder === undefined ? isAlive(note.pid) : holder === note.pid) && !beganAfter(note);
 
 /**
  * The lock is the truth. Who has it the kernel says, where it does; elsewhere the file does, if it can be. Looking takes the lock for a moment, so whoever waits
@@ -69,12 +103,18 @@ export const holderOf = (home: string): HomeHolder => {
   if (!isHomeTaken(home)) return { type: 'nobody' };
   const written = writtenPid(home);
   const holder = homeHolder(home);
-  if (holder !== undefined && holder !== written?.pid) return runsGateway(holder) ? { type: 'gateway', pid: holder, sinceMs: Date.now() } : { type: 'terminal' };
+  const note = notedStart(home);
+  if (note !== undefined && isAtStart(note, holder)) return { type: 'gateway', ...note };
+  if (holder !== undefined && holder !== written?.pid) return runsGateway(holder) ? { type: 'gateway', pid: holder, sinceMs: beganAtMs(holder) ?? Date.now() } : { type: 'terminal' };
   return written !== undefined && isAlive(written.pid) && (holder !== undefined || !beganAfter(written)) ? { type: 'gateway', ...written } : { type: 'terminal' };
 };
 
 /** Whether this process, and no other under its number, still has the home. */
 export const isHeldBy = (home: string, pid: number): boolean => isAlive(pid) && (writtenPid(home)?.pid === pid || homeHolder(home) === pid);
+
+/** What is shown of a gateway that has the home and does not run yet; undefined when there is none. */
+export const startingText = (holder: HomeHolder): string | undefined =>
+  holder.type === 'gateway' && holder.doing !== undefined ? `starting for ${span(Date.now() - holder.sinceMs)}, process ${holder.pid} (${holder.doing})` : undefined;
 
 const lookEveryMs = 50;
 

@@ -76,7 +76,7 @@ export const startAll = async (terminal: Terminal, config: Config, parts: StartP
   };
   let gateway: Gateway | undefined;
   const app = httpApp({ options: config.sections.http, version: terminal.version, clock, log, logins, metrics, readiness: () => readinessOf(gateway), webhook: (account) => gateway?.webhook(account), expects: (account) => gateway?.expects(account) ?? config.accounts.some((known) => known.account === account), untilReceiving, page, store, audit: actRecorder((act) => recordAct(home, act, clock.now()), log), platforms, api: { options: config.sections.api_server, gate: () => gateway?.api } });
-  const open = (): Promise<RunningHttp> => startHttp({ options: config.sections.http, app, sharing: port.sharing });
+  const open = (): Promise<RunningHttp> => startHttp({ options: config.sections.http, app, sharing: port.sharing, onError: (error) => log.error({ err: error }, 'http.connection_not_taken') });
   let http: RunningHttp | undefined;
   try {
     if (!isBeside) http = await open();

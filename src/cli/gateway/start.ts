@@ -6,7 +6,9 @@ import { ConfigError } from '../../core/errors.ts';
 import { readableLine } from '../console-line.ts';
 import { Exit } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
-import { holderOf, lookFor, writtenPid } from './process.ts';
+import { holderOf, isHeldBy, lookFor, startingText, writtenPid } from './process.ts';
+import type { HomeHolder } from './process.ts';
+import { notedStart } from './start-note.ts';
 import { toldMigration } from './told-migration.ts';
 
 /** The launcher, also when the program was installed as a package. */
@@ -56,11 +58,26 @@ export interface Started {
   readonly isNew: boolean;
 }
 
-/** Starts a gateway that outlives this terminal, and waits until it has started; leaves one that runs alone unless it is to be replaced. Throws with what it said when it has not started. */
-export const startDetached = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
+/** Who has a home, once whoever is starting there does so no longer. */
+export const settledHolder = async (home: string): Promise<HomeHolder> => {
+  const settled = await lookFor<HomeHolder>(() => {
+    const note = notedStart(home);
+    if (note !== undefined && isHeldBy(home, note.pid)) return undefined;
+    const holder = holderOf(home);
+    return startingText(holder) === undefined ? holder : undefined;
+  }, patienceMs);
+  if (settled !== undefined) return settled;
   const holder = holderOf(home);
+  const starting = startingText(holder);
+  if (starting === undefined) return holder;
+  throw new ConfigError(`The gateway of ${home} is still ${starting}. hermes status shows when it runs, hermes logs what went before.`, { mayPass: true });
+};
+
+/** Starts a gateway that outlives this terminal, and waits until it has started; leaves one that runs or is starting alone unless it is to be replaced. Throws with what it said when it has not started. */
+export const startDetached = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
+  const holder = options.replace === true ? holderOf(home) : await settledHolder(home);
   if (holder.type === 'gateway' && options.replace !== true) return { pid: holder.pid, isNew: false };
-  if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it first.`);
+  if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it first.`, { mayPass: true });
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   const said = newConsole(home);
   const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : [])], { detached: true, stdio: ['ignore', said.output, said.output], env: { ...terminal.env, HERMES_HOME: home } });
@@ -71,7 +88,7 @@ export const startDetached = async (terminal: Terminal, home: string, options: {
     if (ended.code !== undefined) return { ok: false as const, code: ended.code };
     if (writtenPid(home)?.pid !== child.pid) return undefined;
     const now = holderOf(home);
-    return now.type === 'gateway' && now.pid === child.pid ? { ok: true as const, pid: now.pid } : undefined;
+    return now.type === 'gateway' && now.pid === child.pid && now.doing === undefined ? { ok: true as const, pid: now.pid } : undefined;
   }, patienceMs);
   child.unref();
   const text = said.close();
@@ -79,8 +96,8 @@ export const startDetached = async (terminal: Terminal, home: string, options: {
     terminal.write(toldMigration(text));
     return { pid: started.pid, isNew: true };
   }
-  const winner = holderOf(home);
-  if (started?.ok === false && options.replace !== true && winner.type === 'gateway') return { pid: winner.pid, isNew: false };
+  const winner = started?.ok === false && options.replace !== true ? await settledHolder(home) : undefined;
+  if (winner?.type === 'gateway') return { pid: winner.pid, isNew: false };
   terminal.writeError(`${readable(text.slice(-shownChars).trim(), terminal)}\n`);
   terminal.writeError(started === undefined ? `The gateway has not started within ${patienceMs / 1000} s; it goes on trying as process ${child.pid ?? '?'}. See ${consoleFile(home)}.\n` : 'The gateway did not start.\n');
   throw new Exit(started?.code ?? 1);
