@@ -1,18 +1,14 @@
 import { mkdir } from 'node:fs/promises';
-import { readIdentity, readProjectContext } from '../../agent/context-files.ts';
 import type { Approver } from '../../agent/approvals/contract.ts';
 import type { Agent } from '../../agent/contract.ts';
 import { AgentMemory } from '../../agent/memory/agent-memory.ts';
 import { createMemoryProvider } from '../../agent/memory/create-provider.ts';
-import { memorySessionOf } from '../../agent/memory/places.ts';
 import { newModels } from '../../agent/models/models.ts';
 import type { Models } from '../../agent/models/models.ts';
 import { personalityFor, withPersonality } from '../../agent/personalities.ts';
-import { idForModel } from '../../agent/privacy.ts';
 import type { PromptInput } from '../../agent/prompt.ts';
 import { sessionOfTurn, streamInSession } from '../../agent/session-context.ts';
 import { SkillLibrary } from '../../agent/tools/skills/skill-library.ts';
-import { skillsIndex, visibleSkills } from '../../agent/tools/skills/visible-skills.ts';
 import { spillResult } from '../../agent/tools/spill-result.ts';
 import { toolSet } from '../../agent/tools/tool-set.ts';
 import { groupTools, selectGroups } from '../../agent/tools/toolsets.ts';
@@ -26,19 +22,19 @@ import type { ResolveDeps } from '../../delivery/resolve-target.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import type { Platform } from '../../platforms/contract.ts';
 import { homeOfAgent } from '../../routing/agent-home.ts';
 import type { SendMessageDeps } from '../../agent/tools/send-message.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
-import { contextOfJob } from './job-folders.ts';
 import { outgoingOfAgent } from './outgoing-of-agent.ts';
 import type { PrepareOutgoing, WaysOut } from './outgoing-of-agent.ts';
 import { AcpOfAgent } from './acp-of-agent.ts';
 import { passedVariables } from './own-variables.ts';
 import type { OwnVariables, VariablesOutside } from './own-variables.ts';
+import { promptInputOf } from './prompt-input.ts';
+import type { PromptedTurn, PromptPlace, PromptPlatform } from './prompt-input.ts';
 import { PromptKeeper } from './prompt-keeper.ts';
 import { settingsOfAgent } from './settings-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -99,16 +95,6 @@ export interface AskedOnce {
   readonly target: Target;
 }
 
-/** What a prompt says about where the agent writes. */
-type PromptPlatform = Pick<Platform, 'name' | 'label' | 'hints' | 'hidesIds'>;
-
-/** What a prompt depends on. */
-interface PromptedTurn {
-  readonly session: Pick<Session, 'id' | 'agent' | 'account' | 'userId' | 'chatType'>;
-  readonly turn: Pick<BegunTurn['turn'], 'target'>;
-  readonly last: BegunTurn['last'];
-}
-
 const windowPatienceMs = 5_000;
 
 /** Every step of a turn runs in the turn's own context. */
@@ -164,7 +150,7 @@ export class AgentRuntime {
       complete: () => runtime.models.completeText('approval'),
       settings: () => runtime.#current().settings,
       redact: (text) => runtime.redact(text),
-      childEnvironment: () => ({ ...deps.childEnvironment(), ...passedVariables(deps.settings(), deps.id, deps.variables) }),
+      childEnvironment: () => runtime.#childEnvironment(),
       variable: (name) => deps.variables.get(name),
       keepAlways: (patterns) => deps.keepAlways(patterns),
       moreTools: (approve) => deps.moreTools(approve),
@@ -190,12 +176,7 @@ export class AgentRuntime {
     this.#prompts = new PromptKeeper(deps.store, deps.clock);
     const { userHome } = deps.shared;
     this.prepare = outgoingOfAgent({ ...deps, agentHome: own.agentHome, userHome, settings: () => this.settings, workspace: () => this.#workspace(), workdir: (sessionId) => (sessionId === undefined ? undefined : deps.shared.folders.of(sessionId)) ?? this.#workspace() });
-    this.#acp = new AcpOfAgent({
-      ...deps,
-      agentHome: own.agentHome,
-      userHome,
-      childEnvironment: () => ({ ...deps.childEnvironment(), ...passedVariables(deps.settings(), deps.id, deps.variables) }),
-    });
+    this.#acp = new AcpOfAgent({ ...deps, agentHome: own.agentHome, userHome, childEnvironment: () => this.#childEnvironment() });
   }
 
   async stop(): Promise<void> {
@@ -315,35 +296,16 @@ export class AgentRuntime {
     });
   }
 
-  async #promptInput(begun: PromptedTurn, about: { platform: PromptPlatform | undefined; connected: readonly string[]; names: readonly string[]; groups: readonly ToolGroup[]; workdir?: string | undefined }): Promise<PromptInput> {
-    const { session, turn, last } = begun;
-    const { platform } = about;
+  #promptInput(begun: PromptedTurn, place: PromptPlace): Promise<PromptInput> {
     const { home, shared } = this.#deps;
-    const [identity, project, memory] = await Promise.all([
-      readIdentity(this.agentHome),
-      about.workdir === undefined ? readProjectContext(this.#workspace(), this.agentHome) : contextOfJob({ home, userHome: shared.userHome, settings: () => this.settings }, this.id, about.workdir),
-      this.memory.promptBlocks(memorySessionOf(session, { platform: platform?.name ?? session.account, target: turn.target, ...(last !== undefined && { sender: last.event.sender }) })),
-    ]);
-    const skills = skillsIndex(visibleSkills(this.skills.shelf.skills, about.groups));
-    return {
-      ...identity,
-      tools: about.names,
-      memory,
-      ...(skills !== undefined && { skills }),
-      ...(project !== undefined && { project }),
-      ...(platform !== undefined && {
-        hints: platform.hints,
-        session: {
-          platformLabel: platform.label,
-          chatType: session.chatType,
-          shared: session.userId === null,
-          ...(session.userId !== null && { userId: idForModel(session.userId, this.settings.privacy, platform) }),
-          connected: about.connected,
-          homes: [],
-          targets: [],
-        },
-      }),
-    };
+    const { id, agentHome, settings, memory, skills } = this;
+    return promptInputOf({ id, home, userHome: shared.userHome, agentHome, workspace: this.#workspace(), settings, memory, skills }, begun, place);
+  }
+
+  /** What the agent's programs get. */
+  #childEnvironment(): Readonly<Record<string, string>> {
+    const deps = this.#deps;
+    return { ...deps.childEnvironment(), ...passedVariables(deps.settings(), deps.id, deps.variables) };
   }
 
   #workspace(): string {

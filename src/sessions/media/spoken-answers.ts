@@ -9,7 +9,6 @@ import type { OutboundMedia } from '../../core/message.ts';
 import { enqueueText, withoutAnchor } from '../../delivery/compose.ts';
 import type { Connections } from '../../delivery/connections.ts';
 import { backoffMs } from '../../lib/backoff.ts';
-import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Platform } from '../../platforms/contract.ts';
@@ -17,6 +16,7 @@ import { persist } from '../../store/persist.ts';
 import { claimSpeech, finishSpeech, giveUpSpeech, postponeSpeech, releaseSpeech } from '../../store/speech-work.ts';
 import type { SpeechWork } from '../../store/speech-work.ts';
 import type { Store } from '../../store/store.ts';
+import { PlannedWork } from '../planned-work.ts';
 import type { TtsOptions } from './options.ts';
 import { serviceTrouble } from './service-trouble.ts';
 import { spokenText } from './spoken-text.ts';
@@ -39,8 +39,6 @@ export interface SpokenAnswersDeps {
 
 const atOnce = 3;
 const leaseMs = 300_000;
-/** Another process may have planned something, or an account may be back. */
-const lookEveryMs = 15_000;
 const retry = { baseMs: 5_000, capMs: 60_000 } as const;
 const mostAttempts = 3;
 /** Words that come later are not waited for any more. */
@@ -55,74 +53,46 @@ class Unspeakable extends Error {}
  */
 export class SpokenAnswers {
   readonly #deps: SpokenAnswersDeps;
-  readonly #stop = new AbortController();
-  #wake = Promise.withResolvers<void>();
-  #running: Promise<unknown> | undefined;
+  readonly #work: PlannedWork;
 
   constructor(deps: SpokenAnswersDeps) {
+    const { store, clock, log, owner } = deps;
     this.#deps = deps;
+    this.#work = new PlannedWork({ store, clock, log, channel: 'speech', atOnce, perform: (signal) => this.#performNext(signal), release: () => store.write((tx) => releaseSpeech(tx, owner)) });
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#work.start();
   }
 
   /** There may be something to do: an account can be reached again. */
   wake(): void {
-    this.#wake.resolve();
+    this.#work.wake();
   }
 
-  /** Cuts off what is under way; it is spoken after the next start, if that is soon. */
-  async stop(): Promise<void> {
-    const { store, owner, log } = this.#deps;
-    this.#stop.abort(new Error('the gateway is shutting down'));
-    this.wake();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#work.stop();
+  }
+
+  async #performNext(signal: AbortSignal): Promise<boolean> {
+    const { store, owner } = this.#deps;
+    const work = await store.write((tx) => claimSpeech(tx, { owner, accounts: this.#deps.accounts(), leaseMs }));
+    if (work !== undefined) await this.#perform(work, signal);
+    return work !== undefined;
+  }
+
+  async #perform(work: SpeechWork, signal: AbortSignal): Promise<void> {
     try {
-      await store.write((tx) => releaseSpeech(tx, owner));
+      const spoken = await this.#speak(work, signal);
+      await this.#deliver(work, spoken, signal);
     } catch (error) {
-      log.warn({ err: error }, 'speech.not_released');
-    }
-  }
-
-  async #run(): Promise<void> {
-    using _planned = this.#deps.store.listen('speech', () => this.wake());
-    await Promise.all(Array.from({ length: atOnce }, () => this.#work()));
-  }
-
-  async #work(): Promise<void> {
-    const { store, owner, clock, log } = this.#deps;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      const woken = this.#wake;
-      try {
-        const work = await store.write((tx) => claimSpeech(tx, { owner, accounts: this.#deps.accounts(), leaseMs }));
-        if (work !== undefined) {
-          await this.#perform(work);
-          continue;
-        }
-      } catch (error) {
-        log.error({ err: error }, 'speech.failed');
-      }
-      const rest = new AbortController();
-      await Promise.race([woken.promise, slept(clock, lookEveryMs, AbortSignal.any([rest.signal, signal]))]);
-      rest.abort();
-      if (this.#wake === woken) this.#wake = Promise.withResolvers<void>();
-    }
-  }
-
-  async #perform(work: SpeechWork): Promise<void> {
-    try {
-      const spoken = await this.#speak(work);
-      await this.#deliver(work, spoken);
-    } catch (error) {
-      if (this.#stop.signal.aborted) return;
+      if (signal.aborted) return;
       await this.#failed(work, error);
     }
   }
 
   /** Undefined when there is nothing to be said. */
-  async #speak(work: SpeechWork): Promise<Spoken | undefined> {
+  async #speak(work: SpeechWork, signal: AbortSignal): Promise<Spoken | undefined> {
     const { connections, clock, tts } = this.#deps;
     if (work.ageMs > freshMs) throw new Unspeakable('it would have come too late');
     if (connections.adapter(work.target.account)?.media === undefined) throw new Unspeakable('no files can be sent there');
@@ -131,14 +101,14 @@ export class SpokenAnswers {
     const { voice, format, speed, max_chars: maxChars } = tts();
     const text = spokenText(work.text, maxChars);
     if (text === '') return undefined;
-    return speak(endpoint, { text, voice, format, ...(speed !== undefined && { speed }) }, { clock, signal: this.#stop.signal });
+    return speak(endpoint, { text, voice, format, ...(speed !== undefined && { speed }) }, { clock, signal });
   }
 
-  async #deliver(work: SpeechWork, spoken: Spoken | undefined): Promise<void> {
+  async #deliver(work: SpeechWork, spoken: Spoken | undefined, signal: AbortSignal): Promise<void> {
     const { store, clock, log, owner, connections } = this.#deps;
     const platform = connections.platform(work.target.account);
     const file = spoken === undefined || platform === undefined ? undefined : await this.#keep(work, spoken);
-    const sent = await persist(() => store.write((tx) => this.#finish(tx, { work, owner, platform, file })), { clock, log, signal: this.#stop.signal });
+    const sent = await persist(() => store.write((tx) => this.#finish(tx, { work, owner, platform, file })), { clock, log, signal });
     if (!sent && file !== undefined) await rm(file.path, { force: true });
     log.info({ turn: work.turnId, chars: work.text.length, bytes: spoken?.bytes.byteLength ?? 0, sent }, 'speech.done');
   }

@@ -3,7 +3,6 @@ import { ModelError } from '../../core/errors.ts';
 import { noUsage } from '../../core/transcript.ts';
 import type { Usage } from '../../core/transcript.ts';
 import { backoffMs } from '../../lib/backoff.ts';
-import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { persist } from '../../store/persist.ts';
@@ -13,6 +12,7 @@ import { claimTitle, finishTitle, postponeTitle, releaseTitles } from '../../sto
 import type { TitleWork } from '../../store/title-work.ts';
 import { pageOfMessages } from '../../store/transcripts.ts';
 import { addUsageTotals } from '../../store/turn-totals.ts';
+import { PlannedWork } from '../planned-work.ts';
 import { readTitle, titleRequest } from './title-request.ts';
 
 /** Who finds titles for the conversations of an agent. */
@@ -41,8 +41,6 @@ interface Found {
 
 const atOnce = 2;
 const leaseMs = 600_000;
-/** Another process may have planned something. */
-const lookEveryMs = 15_000;
 /** A process that has only answered one question is gone by then; the next one has the time. */
 const settleMs = 1_000;
 const retry = { baseMs: 10_000, capMs: 120_000 } as const;
@@ -56,61 +54,31 @@ const mostRows = 12;
  */
 export class SessionTitles {
   readonly #deps: SessionTitlesDeps;
-  readonly #stop = new AbortController();
-  #wake = Promise.withResolvers<void>();
-  #running: Promise<unknown> | undefined;
+  readonly #work: PlannedWork;
 
   constructor(deps: SessionTitlesDeps) {
+    const { store, clock, log, owner } = deps;
     this.#deps = deps;
+    this.#work = new PlannedWork({ store, clock, log, channel: 'title', atOnce, settleMs, perform: (signal) => this.#performNext(signal), release: () => store.write((tx) => releaseTitles(tx, owner)) });
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#work.start();
   }
 
-  /** Cuts off what is under way; it is done after the next start, if that is soon. */
-  async stop(): Promise<void> {
-    const { store, owner, log } = this.#deps;
-    this.#stop.abort(new Error('the gateway is shutting down'));
-    this.#wake.resolve();
-    await this.#running;
-    try {
-      await store.write((tx) => releaseTitles(tx, owner));
-    } catch (error) {
-      log.warn({ err: error }, 'title.not_released');
-    }
+  stop(): Promise<void> {
+    return this.#work.stop();
   }
 
-  async #run(): Promise<void> {
-    using _planned = this.#deps.store.listen('title', () => this.#wake.resolve());
-    await Promise.all(Array.from({ length: atOnce }, () => this.#work()));
+  async #performNext(signal: AbortSignal): Promise<boolean> {
+    const { store, owner } = this.#deps;
+    const work = await store.write((tx) => claimTitle(tx, { owner, leaseMs }));
+    if (work !== undefined) await this.#perform(work, signal);
+    return work !== undefined;
   }
 
-  async #work(): Promise<void> {
-    const { store, owner, clock, log } = this.#deps;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      const woken = this.#wake;
-      try {
-        const work = await store.write((tx) => claimTitle(tx, { owner, leaseMs }));
-        if (work !== undefined) {
-          await this.#perform(work);
-          continue;
-        }
-      } catch (error) {
-        log.error({ err: error }, 'title.failed');
-      }
-      const rest = new AbortController();
-      const isPlanned = await Promise.race([woken.promise.then(() => true), slept(clock, lookEveryMs, AbortSignal.any([rest.signal, signal])).then(() => false)]);
-      rest.abort();
-      if (this.#wake === woken) this.#wake = Promise.withResolvers<void>();
-      if (isPlanned) await slept(clock, settleMs, signal);
-    }
-  }
-
-  async #perform(work: TitleWork): Promise<void> {
+  async #perform(work: TitleWork, signal: AbortSignal): Promise<void> {
     const { store, clock, log } = this.#deps;
-    const { signal } = this.#stop;
     try {
       const found = await this.#find(work, signal);
       const titled = await persist(() => store.write((tx) => this.#finish(tx, work, found)), { clock, log, signal });
