@@ -117,6 +117,15 @@ describe('a module as a hook', { concurrency: true }, () => {
     assert.deepEqual([(await hook.failure('long')).message, (await hook.failure('big')).code], ['it answered with more than 256 KB', 'bad_answer']);
   });
 
+  test('nonsense that it posts on the port of its thread ends that thread alone', async () => {
+    await using folder = await newTestFolder();
+    await using hook = await start(folder, `import { workerData } from 'node:worker_threads'; export const handle = (event: string) => { if (event === 'x') return 'fine'; workerData.port.postMessage(event === 'json' ? { type: 'answer', id: 1, json: '{' } : 'nonsense'); return new Promise(() => undefined); };`);
+    for (const event of ['json', 'nonsense']) {
+      assert.equal((await hook.failure(event)).code, 'bad_answer');
+      assert.equal(await hook.call('x'), 'fine');
+    }
+  });
+
   test('a module that cannot be loaded says why, and is tried again only after a while', async () => {
     await using folder = await newTestFolder();
     const clock = manualClock();

@@ -3,7 +3,8 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import type { Clock } from '../lib/clock.ts';
 import { boundedLines } from './bounded-lines.ts';
 import { HookError } from './hook-error.ts';
-import type { ThreadCall, ThreadData, ThreadWord } from './thread-words.ts';
+import { threadWord } from './thread-words.ts';
+import type { HeardWord, ThreadCall, ThreadData } from './thread-words.ts';
 
 export interface ThreadOptions {
   readonly id: string;
@@ -55,14 +56,14 @@ export const startThread = (options: ThreadOptions): Thread => {
     calls.clear();
     port.close();
   };
-  const onWord = (word: ThreadWord): void => {
+  const onWord = (word: HeardWord): void => {
     switch (word.type) {
       case 'ready':
         return ready.resolve();
       case 'broken':
         return end(new HookError('not_started', word.problem));
       case 'answer':
-        calls.get(word.id)?.resolve(JSON.parse(word.json));
+        calls.get(word.id)?.resolve(word.json);
         return void calls.delete(word.id);
       case 'failed':
         calls.get(word.id)?.reject(new HookError(word.code, word.problem));
@@ -71,11 +72,17 @@ export const startThread = (options: ThreadOptions): Thread => {
         throw word satisfies never;
     }
   };
-  port.on('message', onWord);
+  const onMessage = (message: unknown): void => {
+    const heard = threadWord.safeParse(message);
+    if (heard.success) return onWord(heard.data);
+    end(new HookError('bad_answer', 'its thread has said something that is no answer'));
+    void worker.terminate();
+  };
+  port.on('message', onMessage);
   worker.once('error', (error: NodeJS.ErrnoException) => end(endedBy(error)));
   worker.once('exit', () => {
     // Its last words may be heard after its end.
-    for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) onWord(left.message as ThreadWord);
+    for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) onMessage(left.message);
     end(endedBy(undefined));
   });
   // Nothing but a call keeps the process waiting for a hook.

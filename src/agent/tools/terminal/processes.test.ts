@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { manualClock, systemClock } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { processesOf } from '../../../store/processes.ts';
@@ -28,6 +29,15 @@ test('a background process is started at once, looked at, and waited for', async
   await go(bench);
   assert.deepEqual(await waiting.then(({ status, output, exit_code }) => [status, output, exit_code]), ['exited', 'second\n', 3]);
   assert.deepEqual(bench.notices, []);
+});
+
+test('a process that could not be written down does not run on unseen', async (t) => {
+  const bench = await newBench(t);
+  await bench.store.write((tx) => sql`create trigger no_more before update on processes begin select raise(abort, 'not process ' || new.pid); end`.execute(tx.q));
+  const failure: unknown = await bench.run({ command: 'sleep 1000', background: true }).catch((error: unknown) => error);
+  const pid = Number(/not process (\d+)/.exec(String(failure))?.[1]);
+  assert.ok(pid > 1, String(failure));
+  await until(async () => (await processStart(pid)) === undefined);
 });
 
 test('waiting ends with its time, with the turn, and at once for what has ended', async (t) => {

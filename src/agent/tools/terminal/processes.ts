@@ -111,9 +111,15 @@ export class Processes {
     const { sessionId, command, cwd, notify } = spec;
     await store.write((tx) => keepProcess(tx, { id, owner, sessionId, command, cwd, notify, watch: watch === undefined ? null : JSON.stringify(watch) }));
     const started = await this.#launch(id, spec);
-    const began = (await processStart(started.pid)) ?? null;
-    await store.write((tx) => processRuns(tx, id, { pid: started.pid, started: began }));
     const { cleanup } = spec.launch;
+    const began = (await processStart(started.pid)) ?? null;
+    try {
+      await store.write((tx) => processRuns(tx, id, { pid: started.pid, started: began }));
+    } catch (error) {
+      // What is not written down nobody could find and end.
+      await endGroup(started.pid, { clock: this.#deps.clock, cleanup });
+      throw error;
+    }
     const fresh = newProcess({ id, sessionId, command, cwd, notify, pid: started.pid, started: began, startedAtMs: this.#deps.clock.now(), output: this.#output(id), ...(watch !== undefined && { watch }), ...(cleanup !== undefined && { cleanup }) });
     fresh.stdin = started.stdin;
     fresh.stdin.on('error', (error) => this.#deps.log.debug({ err: error, process: id }, 'process.input_failed'));
