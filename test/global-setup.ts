@@ -5,12 +5,13 @@ import { noPostgresReason, startPostgres } from './support/postgres.ts';
 import type { PostgresServer } from './support/postgres.ts';
 
 let server: PostgresServer | undefined;
-let state: string | undefined;
 
 /** One PostgreSQL for the whole run; a server that the environment names is used as it is. */
 export const globalSetup = async (): Promise<void> => {
   // What gateways keep outside their homes is not left in the folders of whoever runs the tests.
-  state = mkdtempSync(join(tmpdir(), 'hermes-test-state-'));
+  const state = mkdtempSync(join(tmpdir(), 'hermes-test-state-'));
+  // Whoever is made to leave when its tests are over does not come to the teardown.
+  process.once('exit', () => rmSync(state, { recursive: true, force: true }));
   process.env['XDG_STATE_HOME'] = state;
   if (noPostgresReason !== undefined || process.env['HERMES_TEST_POSTGRES_URL'] !== undefined) return;
   server = await startPostgres();
@@ -20,5 +21,4 @@ export const globalSetup = async (): Promise<void> => {
 
 export const globalTeardown = async (): Promise<void> => {
   await server?.stop();
-  if (state !== undefined) rmSync(state, { recursive: true, force: true });
 };
