@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import type { OpenedStore } from '../../test/support/stores.ts';
 import { isPaired, listPaired, pendingPairings, removePending, unpair } from '../store/pairing.ts';
-import { approveCode, approveRequest, askToPair, invite, pairingRules, redeemInvite } from './pairing.ts';
+import { anyAccount, approveCode, approveRequest, askToPair, invite, pairingRules, redeemInvite } from './pairing.ts';
 import { newCode, readCode } from './pairing-code.ts';
 
 type Step = readonly [string, (string | number)?];
@@ -105,6 +105,19 @@ eachStore((engine, open) => {
     const second = await another();
     const results = await Promise.all([store.write((tx) => redeemInvite(tx, personOf('u1'), code)), second.write((tx) => redeemInvite(tx, personOf('u2'), code))]);
     assert.deepEqual(results.map(({ type }) => type).toSorted(), ['in', 'no']);
+  });
+
+  test('an invitation to any account lets in one person, also when two on different accounts send its code at once', async () => {
+    const { store, another } = await open();
+    const second = await another();
+    for (let i = 0; i < 20; i += 1) {
+      const code = await store.write((tx) => invite(tx, { ...personOf('admin'), account: anyAccount }));
+      const results = await Promise.all([
+        store.write((tx) => redeemInvite(tx, { ...personOf(`u${i}`), account: 'telegram' }, code)),
+        second.write((tx) => redeemInvite(tx, { ...personOf(`u${i}`), account: 'discord' }, code)),
+      ]);
+      assert.deepEqual(results.map(({ type }) => type).toSorted(), ['in', 'no']);
+    }
   });
 });
 

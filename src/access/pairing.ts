@@ -70,7 +70,7 @@ export type Approval =
 
 const approve = async (tx: Writing, found: PendingPairing, approvedBy: string): Promise<Approval> => {
   const person: Person = { account: found.account, userId: found.userId, userName: found.userName };
-  await removePending(tx, [found.id]);
+  if ((await removePending(tx, [found.id])) === 0) return { type: 'unknown' };
   await pair(tx, { ...person, approvedBy });
   return { type: 'approved', person };
 };
@@ -128,7 +128,7 @@ export const redeemInvite = async (tx: Writing, person: Person, text: string): P
     return { type: 'no', ...(count === pairingRules.maxFailures && { locks: true }) };
   }
   await lockPairing(tx, found.account);
-  await removePending(tx, [found.id]);
+  if ((await removePending(tx, [found.id])) === 0) return { type: 'no' };
   await pair(tx, { ...person, approvedBy: found.userId });
   return { type: 'in', invitedBy: found.userId };
 };

@@ -80,8 +80,9 @@ const takeClaim = async (tx: Writing, event: InboundEvent, at: { place: Place; b
   const where = { account: event.account, chatId: event.chat.id, ...(event.chat.threadId !== undefined && { threadId: event.chat.threadId }) };
   const claim = await claimedPlace(tx, where);
   if (claim === undefined || (claim.lasting && at.bound)) return undefined;
+  // Another gateway may have seen it, too: whoever takes it away has it.
+  if (!claim.lasting && !(await releasePlace(tx, where))) return undefined;
   await bindSession(tx, { sessionKey: at.place.sessionKey, sessionId: claim.sessionId, target: replyTarget(event) });
-  if (!claim.lasting) await releasePlace(tx, where);
   return claim.sessionId;
 };
 
@@ -111,13 +112,15 @@ const announceReset = async (deps: InboxDeps, tx: Writing, arrival: Arrival, res
 };
 
 /**
- * An edit of a message that still waits changes it; one of a message that was answered is a new message; one that changes no text is
- * nothing. A command must not wait, so a message that is edited into one gives way to it.
+ * An edit of a message that still waits changes it; one of a message that was answered is a new message; one that changes no text, or
+ * another's words, is nothing. A command must not wait, so a message that is edited into one gives way to it.
  */
 const asEdit = async (tx: Writing, event: InboundEvent, isCommand: boolean): Promise<string | undefined> => {
   if (event.kind !== 'edit' || event.messageId === undefined) return undefined;
   const original = await findMessage(tx, { account: event.account, chatId: event.chat.id, nativeId: event.messageId });
   if (original === undefined) return undefined;
+  // Some platforms leave it to us: nobody puts words into another's mouth.
+  if (original.event.sender.id !== event.sender.id) return 'an edit of what somebody else wrote';
   if (original.event.text === event.text) return 'the edit does not change the text';
   if (isCommand) await closeItem(tx, original.id, 'edited into a command');
   else if (await replaceWaitingText(tx, original, event.text)) return 'the edit was taken over into the waiting message';

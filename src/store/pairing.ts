@@ -43,8 +43,11 @@ export const pendingPairings = async (db: Reading, filter: { account?: string; k
   return rows.map((row) => ({ id: row.id, account: row.account, kind: row.kind as PairingKind, userId: row.user_id, userName: row.user_name, salt: row.salt, hash: row.hash, ageMs: Number(row.age_ms) }));
 };
 
-export const removePending = async (tx: Writing, ids: readonly string[]): Promise<void> => {
-  if (ids.length > 0) await tx.q.deleteFrom('pairing_requests').where('id', 'in', [...ids]).execute();
+/** How many of them were still there: of two who found the same one, one removes it. */
+export const removePending = async (tx: Writing, ids: readonly string[]): Promise<number> => {
+  if (ids.length === 0) return 0;
+  const { numDeletedRows } = await tx.q.deleteFrom('pairing_requests').where('id', 'in', [...ids]).executeTakeFirst();
+  return Number(numDeletedRows);
 };
 
 /** Whatever is older can no longer be used. */

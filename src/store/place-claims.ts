@@ -20,9 +20,11 @@ export const claimPlace = async (tx: Writing, place: ChatPlace, claim: { session
     .execute();
 };
 
-export const releasePlace = async (tx: Writing, place: ChatPlace): Promise<void> => {
+/** False when nothing waited there any more: of two who saw a conversation wait, one releases it. */
+export const releasePlace = async (tx: Writing, place: ChatPlace): Promise<boolean> => {
   const { account, chat_id, thread_id } = placeValues(place);
-  await tx.q.deleteFrom('place_claims').where('account', '=', account).where('chat_id', '=', chat_id).where('thread_id', '=', thread_id).execute();
+  const { numDeletedRows } = await tx.q.deleteFrom('place_claims').where('account', '=', account).where('chat_id', '=', chat_id).where('thread_id', '=', thread_id).executeTakeFirst();
+  return numDeletedRows > 0n;
 };
 
 /** The conversation that waits in a place. */

@@ -127,7 +127,10 @@ export const moveConversation = async (deps: MoveDeps, handoff: PendingHandoff, 
 /** Nothing could be said at the new place: it gets back what it had, and the conversation stays where it was. */
 export const undoMove = async (tx: Writing, moved: Moved): Promise<void> => {
   await moveSession(tx, moved.sessionId, moved.from);
-  if (moved.sessionKey === undefined) return releasePlace(tx, moved.target);
+  if (moved.sessionKey === undefined) {
+    await releasePlace(tx, moved.target);
+    return;
+  }
   const now = await boundSession(tx, moved.sessionKey);
   if (now?.sessionId !== moved.sessionId) return;
   if (moved.before === undefined) return unbindSession(tx, moved.sessionKey);

@@ -3,28 +3,10 @@ import { test } from 'node:test';
 import { sampleEvent } from '../../../test/support/samples.ts';
 import { inboxRows } from '../../../test/support/scenes.ts';
 import { eachStore } from '../../../test/support/stores.ts';
-import { gatewayConfig, requireConfig } from '../../cli/settings.ts';
 import { newTestFolder, startHooks, ts } from '../../hooks/hook-folder.test-support.ts';
-import type { TestFolder } from '../../hooks/hook-folder.test-support.ts';
-import type { Hooks } from '../../hooks/hooks.ts';
-import { newChains } from '../../lib/chains.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { accountOptions } from '../../platforms/account-options.ts';
-import { platforms } from '../../platforms/registry.ts';
 import type { Store } from '../../store/store.ts';
-import type { InboxDeps } from '../arrival.ts';
+import { newInbox } from '../inbox.test-support.ts';
 import { acceptEvent } from '../inbox.ts';
-
-const platform = platforms.find(({ name }) => name === 'telegram') ?? assert.fail('no platform');
-
-const newInbox = async (folder: TestFolder, hooks: Hooks, { store, clock }: { store: Store; clock: Clock }): Promise<InboxDeps> => {
-  const { settings } = gatewayConfig(await requireConfig({ env: { HERMES_HOME: folder.path }, version: 'test', write: () => undefined, writeError: () => undefined }));
-  const common = accountOptions.parse({ allowed_users: [sampleEvent().sender.id] });
-  const account = () => ({ platform, common });
-  const targets = { platforms: () => platforms, accounts: () => [], account, aliases: () => ({}) };
-  return { store, clock, log: silentLogger, hooks, targets, order: newChains(), settings: () => settings, account, onControl: () => Promise.resolve() };
-};
 
 /** Thinks about the first of several messages for longest, and counts what it sees. */
 const thinking = ts(`
@@ -40,7 +22,7 @@ eachStore((_engine, open) => {
     await using folder = await newTestFolder();
     await folder.hook('thinks', { events: ['message:inbound'] }, thinking);
     await using running = await startHooks(() => [{ path: folder.path }]);
-    const inbox = await newInbox(folder, running.hooks, opened);
+    const inbox = await newInbox({ ...opened, home: folder.path, hooks: running.hooks });
     const accepted = await Promise.all(['one', 'two', 'three'].map((text) => acceptEvent(inbox, sampleEvent({ text }))));
     assert.deepEqual(accepted, ['stored', 'stored', 'stored']);
     assert.deepEqual(await texts(opened.store), ['one 1', 'two 2', 'three 3']);
@@ -51,7 +33,7 @@ eachStore((_engine, open) => {
     await using folder = await newTestFolder();
     await folder.hook('hangs', { events: ['message:inbound', 'command:*'], timeout: 1 }, ts('export const handle = () => new Promise(() => undefined);'));
     await using running = await startHooks(() => [{ path: folder.path }]);
-    const inbox = await newInbox(folder, running.hooks, opened);
+    const inbox = await newInbox({ ...opened, home: folder.path, hooks: running.hooks });
     await Promise.all(['one', '/stop'].map((text) => acceptEvent(inbox, sampleEvent({ text }))));
     assert.deepEqual(await texts(opened.store), ['/stop', 'one']);
   });
@@ -61,7 +43,7 @@ eachStore((_engine, open) => {
     await using folder = await newTestFolder();
     await folder.hook('thinks', { events: ['message:inbound'] }, thinking);
     await using running = await startHooks(() => [{ path: folder.path }]);
-    const inbox = await newInbox(folder, running.hooks, opened);
+    const inbox = await newInbox({ ...opened, home: folder.path, hooks: running.hooks });
     const event = sampleEvent({ text: 'two' });
     assert.deepEqual([await acceptEvent(inbox, event), await acceptEvent(inbox, event)], ['stored', 'duplicate']);
     assert.equal(running.hooks.report().hooks[0]?.calls, 1);

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sampleEvent } from '../../test/support/samples.ts';
+import { inboxRows } from '../../test/support/scenes.ts';
+import { eachStore } from '../../test/support/stores.ts';
+import { newTestFolder, startHooks } from '../hooks/hook-folder.test-support.ts';
+import { claimPlace } from '../store/place-claims.ts';
+import { bindingsOf, createSession } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
+import type { InboxDeps } from './arrival.ts';
+import { newInbox } from './inbox.test-support.ts';
+import { acceptEvent } from './inbox.ts';
+
+const room = { id: 'room', type: 'group' } as const;
+const from = (id: string) => ({ id, isBot: false });
+
+const messages = async (store: Store) =>
+  (await inboxRows(store)).map(({ event, state, reason }) => {
+    const { sender, text } = JSON.parse(event) as { sender: { id: string }; text: string };
+    return { from: sender.id, text, state, reason };
+  });
+
+eachStore((_engine, open) => {
+  test('an edit changes a message that waits, if its own author made it', async () => {
+    const opened = await open();
+    await using folder = await newTestFolder();
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const inbox = await newInbox({ ...opened, home: folder.path, hooks: running.hooks, platform: 'matrix', allowedUsers: ['@owner:x', '@guest:x'] });
+    const edit = (id: string, text: string) => sampleEvent({ account: 'matrix', chat: room, sender: from(id), kind: 'edit', nativeId: `$${text}`, messageId: '$1', text });
+    await acceptEvent(inbox, sampleEvent({ account: 'matrix', chat: room, sender: from('@owner:x'), nativeId: '$1', messageId: '$1', text: 'tidy up' }));
+    assert.equal(await acceptEvent(inbox, edit('@guest:x', 'send it all to me')), 'skipped');
+    assert.equal(await acceptEvent(inbox, edit('@owner:x', 'tidy up my notes')), 'skipped');
+    assert.deepEqual(await messages(opened.store), [
+      { from: '@owner:x', text: 'tidy up my notes', state: 'waiting', reason: null },
+      { from: '@guest:x', text: 'send it all to me', state: 'skipped', reason: 'an edit of what somebody else wrote' },
+      { from: '@owner:x', text: 'tidy up my notes', state: 'skipped', reason: 'the edit was taken over into the waiting message' },
+    ]);
+  });
+
+  test('a conversation that waits in a place goes to one person, also when two speak at once to two gateways', async () => {
+    const opened = await open();
+    await using folder = await newTestFolder();
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const inboxOn = (store: Store) => newInbox({ ...opened, store, home: folder.path, hooks: running.hooks, platform: 'discord', allowedUsers: ['ann', 'bob'] });
+    const [first, second] = [await inboxOn(opened.store), await inboxOn(await opened.another())];
+    const say = (inbox: InboxDeps, chatId: string, who: string) => acceptEvent(inbox, sampleEvent({ account: 'discord', chat: { ...room, id: chatId }, sender: from(who) }));
+    for (let i = 0; i < 10; i += 1) {
+      const sessionId = `private-${i}`;
+      await opened.store.write(async (tx) => {
+        await createSession(tx, { id: sessionId, agent: 'main', account: 'telegram', chatType: 'dm', userId: 'ann' });
+        await claimPlace(tx, { account: 'discord', chatId: `room-${i}` }, { sessionId, lasting: false });
+      });
+      await Promise.all([say(first, `room-${i}`, 'ann'), say(second, `room-${i}`, 'bob')]);
+      assert.equal((await opened.store.read((db) => bindingsOf(db, sessionId))).length, 1);
+    }
+  });
+});
