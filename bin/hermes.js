@@ -27,7 +27,7 @@ const pinnedNode = () => {
 
 const runOn = (binary) => {
   const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGUSR1']) process.on(signal, () => child.kill(signal));
   // A terminal sends Ctrl-C to the child as well.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));
@@ -51,8 +51,14 @@ const becomeGateway = () => {
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...gatewayFlags, ...process.argv.slice(1)], { ...gatewayEnvironment, ...process.env });
 };
 
+/** Node would open its debugger on this signal, to which every user of the machine could connect. A gateway gives it a meaning of its own. */
+const keepDebuggerShut = () => {
+  if (process.platform !== 'win32') process.on('SIGUSR1', () => undefined);
+};
+
 if (Number(process.versions.node.split('.')[0]) >= least) {
   becomeGateway();
+  keepDebuggerShut();
   openCompileCache();
   const source = join(here, '..', 'src', 'cli', 'main.ts');
   const { main } = await import(existsSync(source) ? source : join(here, '..', 'dist', 'cli', 'main.js'));

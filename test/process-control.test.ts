@@ -15,7 +15,7 @@ const pidOf = async (world: World): Promise<number> => Number(await readFile(joi
 
 const answered = (world: World, text: string): Promise<void> => until(() => world.shown().includes(`re: ${text}`), `an answer to ${text}`);
 
-describe('hermes gateway', { concurrency: true }, () => {
+describe('hermes gateway', { concurrency: 4 }, () => {
   test('starts in the background, answers, starts anew, says so, and stops; nothing is lost in between', async () => {
     await using base = await newWorld();
     const world = inState(base);
@@ -112,9 +112,9 @@ describe('hermes gateway', { concurrency: true }, () => {
   test('has its home before it asks for secrets, which may take long, so that whoever looks meanwhile finds it', async () => {
     await using base = await newWorld();
     const world = inState(base);
-    const [script, seen] = ['ask.mjs', 'seen.json'].map((name) => join(world.home, name)) as [string, string];
-    await writeFile(script, `import { copyFileSync } from 'node:fs';\ncopyFileSync(${JSON.stringify(join(world.home, 'gateway-starting.json'))}, ${JSON.stringify(seen)});\nconsole.log('sk-simulated-model-key');\n`);
-    await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: [process.execPath, script].map((word) => JSON.stringify(word)).join(' ') } });
+    const [note, seen] = ['gateway-starting.json', 'seen.json'].map((name) => join(world.home, name)) as [string, string];
+    const copy = process.platform === 'win32' ? 'copy' : 'cp';
+    await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: `${copy} "${note}" "${seen}" && echo sk-simulated-model-key` } });
     await using gateway = await startOutside(world);
     assert.equal((JSON.parse(await readFile(seen, 'utf8')) as { readonly pid: number }).pid, gateway.child.pid);
     assert.equal(await gateway.stop(), 0);
@@ -164,8 +164,21 @@ describe('hermes gateway', { concurrency: true }, () => {
     await writeFile(join(world.home, '.gateway-restart.json'), JSON.stringify({ pid: first.child.pid, end: 'restart', at_ms: Date.now() }));
     assert.equal((await hermes(world, ['gateway', 'stop'])).out, `The gateway of ${world.home} has ended.\n`);
     await until(() => first.child.exitCode === 0, 'it to leave');
-    assert.match(first.output(), /"why":"stop".*"asked_by":"the command line, process \d+"/);
+    await until(() => /"why":"stop".*"asked_by":"the command line, process \d+"/.test(first.output()), 'it to have said who asked for that');
     assert.deepEqual(JSON.parse((await hermes(world, ['gateway', 'list', '--json'])).out), [{ home: world.home, state: 'stopped', pid: null }]);
+  });
+
+  test('starts anew on SIGUSR1, on which Node would open its debugger to the whole machine', { skip: process.platform === 'win32' && 'no signals' }, async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    await using gateway = await startOutside(world);
+    gateway.child.kill('SIGUSR1');
+    await until(() => /"why":"restart".*"asked_by":"the signal SIGUSR1"/.test(gateway.output()), 'it to say why it ends');
+    await until(() => gateway.output().match(/"gateway\.started"/g)?.length === 2, 'it to run again');
+    await world.say('still there?');
+    await answered(world, 'still there?');
+    assert.ok(!gateway.output().includes('Debugger'), gateway.output());
+    assert.equal((await hermes(world, ['gateway', 'stop'])).code, 0);
   });
 
   test('run --replace ends the one before it and goes on where that was', async () => {

@@ -28,7 +28,7 @@ import { startAll, stopAll } from './gateway/start-all.ts';
 import type { Running } from './gateway/start-all.ts';
 import { brake, noteOrderlyEnd } from './gateway/start-brake.ts';
 import { forgetStarting, noteStarting } from './gateway/start-note.ts';
-import { untilSignal } from './gateway/until-signal.ts';
+import { onRestartSignal, untilSignal } from './gateway/until-signal.ts';
 import { keepConfig } from './keep-config.ts';
 import { migrateAtStart } from './migrate-at-start.ts';
 import { upgradeText } from './open-home.ts';
@@ -164,6 +164,7 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
     using _crashes = logCrashes(log, close);
     reportOnDemand(home, { log, redact: (text) => redactor.redact(text) });
     const restart = Promise.withResolvers<Ending>();
+    onRestartSignal(() => restart.resolve({ why: 'restart', askedBy: 'the signal SIGUSR1' }));
     const asked = Promise.race([untilSignal().then((signal): Ending => ({ why: signal })), restart.promise]);
     const leaving = new AbortController();
     void asked.then(() => leaving.abort(new StoreError('unavailable', 'Told to end before the database was upgraded; it is as it was.')));

@@ -14,14 +14,15 @@ import { httpApp } from './app.ts';
 import type { HttpEnv } from './client.ts';
 import { newLogins } from './logins.ts';
 import { httpOptions } from './options.ts';
-import { checkExposure, startHttp } from './server.ts';
+import { startHttp } from './server.ts';
 import type { Patience } from './server.ts';
 
 const start = (app: Hono<HttpEnv>, patience: Partial<Patience> = {}) => startHttp({ options: httpOptions.parse({ port: 0 }), app, patience: { closeMs: 50, ...patience } });
 
-const dial = async (url: string): Promise<Socket> => {
+const dial = async (url: string, said = ''): Promise<Socket> => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => socket.destroy());
+  socket.write(said);
   await once(socket, 'connect');
   return socket;
 };
@@ -97,16 +98,7 @@ test('a port in use is a sentence about http.port', async () => {
   await first.close();
 });
 
-test('nothing listens beyond loopback without a token', async () => {
-  for (const host of ['0.0.0.0', '::', '192.168.1.5', 'gateway.example']) {
-    await assert.rejects(startHttp({ options: httpOptions.parse({ host, port: 0 }), app: new Hono() }), (error) => error instanceof ConfigError && error.message.includes('http.token'), host);
-  }
-  assert.equal(httpOptions.safeParse({ token: 'fifteen-letters' }).success, false);
-  checkExposure(httpOptions.parse({ host: '0.0.0.0', token: 'sixteen-letters!' }));
-  for (const host of ['localhost', '127.0.0.1', '::1']) checkExposure(httpOptions.parse({ host }));
-});
-
-test('a client that sends its headers too slowly is cut off', { timeout: 60_000 }, async () => {
+test('a client that sends its headers too slowly is cut off', async () => {
   const http = await start(new Hono(), { headersMs: 100 });
   const socket = await dial(http.url);
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
@@ -122,7 +114,7 @@ test('headers beyond the limit are refused', async () => {
   await http.close();
 });
 
-test('a client that stops reading its answer is cut off, one that waits for an answer is not', { timeout: 60_000 }, async () => {
+test('a client that stops reading its answer is cut off, one that waits for an answer is not', async () => {
   const app = new Hono<HttpEnv>();
   const cut = Promise.withResolvers<void>();
   app.get('/endless', (c) => {
@@ -144,19 +136,19 @@ test('a client that stops reading its answer is cut off, one that waits for an a
   await http.close();
 });
 
-test('a connection that asks for nothing more is closed', { timeout: 60_000 }, async () => {
+test('a connection that asks for nothing more is closed', async () => {
   const app = new Hono<HttpEnv>();
   app.get('/', (c) => c.text('here'));
-  const http = await start(app, { keepAliveMs: 50, stallMs: 100 });
-  const [used, unused] = [await dial(http.url), await dial(http.url)];
-  used.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const http = await start(app, { keepAliveMs: 50, stallMs: 1000 });
+  const used = await dial(http.url, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const unused = await dial(http.url);
   const [answered, silent] = await Promise.all([answerOf(used), answerOf(unused)]);
   assert.match(answered, /here$/);
   assert.equal(silent, '');
   await http.close();
 });
 
-test('closing cuts answers that do not end', { timeout: 60_000 }, async () => {
+test('closing cuts answers that do not end', async () => {
   const app = new Hono<HttpEnv>();
   app.get('/', (c) => c.body(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('first')) })));
   const http = await start(app);
@@ -188,7 +180,7 @@ test('a body is passed on to an account as a stream, with and without a length',
   assert.ok(refused === 413 || refused === 'TypeError', String(refused));
 });
 
-test('logging out cuts what the session still has open', { timeout: 60_000 }, async () => {
+test('logging out cuts what the session still has open', async () => {
   const routes = new Hono();
   routes.get('/endless', (c) => c.body(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(3)) })));
   await using world = await startWorld({ guard: 'login', routes });

@@ -8,7 +8,6 @@ import type { Hono } from 'hono';
 import { WebSocketServer } from 'ws';
 import { ConfigError } from '../core/errors.ts';
 import { slept, systemClock } from '../lib/clock.ts';
-import { isLoopbackName } from './client.ts';
 import type { HttpEnv } from './client.ts';
 import type { HttpOptions } from './options.ts';
 import { reachableUrl } from './reachable-url.ts';
@@ -52,7 +51,7 @@ const listenError = (error: NodeJS.ErrnoException, options: HttpOptions): unknow
       return new ConfigError(`${where} may not be opened by this user. Set http.port to a number above 1023.`, { cause: error });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new ConfigError(`${options.host} is not an address of this machine. Set http.host to 127.0.0.1 or to one that is.`, { cause: error });
+      return new ConfigError(`${options.host} is not an address of this machine. Set http.host to 127.0.0.1 or to one that is.`, { cause: error, mayPass: true });
     default:
       return error;
   }
@@ -83,12 +82,6 @@ const untilQuiet = async (server: Server): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve));
   }
   server.off('connection', note);
-};
-
-/** Refuses to listen beyond this machine without a credential. */
-export const checkExposure = (options: HttpOptions): void => {
-  if (isLoopbackName(options.host) || options.token !== undefined) return;
-  throw new ConfigError(`http.host is ${options.host}, which others can reach. Set http.token (or HERMES_HTTP_TOKEN) to at least 16 characters, or http.host to 127.0.0.1.`);
 };
 
 const portOf = (server: Server): number => {
@@ -124,7 +117,6 @@ export const canSharePorts: boolean = process.platform === 'linux';
 export const startHttp = async (deps: HttpServerDeps): Promise<RunningHttp> => {
   const { options } = deps;
   const limits = { ...patience, ...deps.patience };
-  checkExposure(options);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   const server = createAdaptorServer({
     fetch: deps.app.fetch,

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from '../../core/errors.ts';
-import { checkExposure } from '../../http/server.ts';
 import type { HttpOptions } from '../../http/options.ts';
 import { reachableUrl } from '../../http/reachable-url.ts';
 import { probeSocket } from '../chat/probe-socket.ts';
@@ -51,26 +49,16 @@ const socketFindings = async (examined: Examination, signal: AbortSignal): Promi
   return [probed.answers ? ok('Terminals can attach to it') : broken(`The gateway runs, but its socket ${probed.path} does not answer (${probed.reason})`, 'Restart the gateway')];
 };
 
-const exposure = (http: HttpOptions): readonly Finding[] => {
-  try {
-    checkExposure(http);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return [broken(error.message, 'hermes config set http.token with at least 16 characters')];
-    throw error;
-  }
-};
-
 /** Whether a gateway runs in the home, and who has its port. */
 export const checkGateway = async (examined: Examination, signal: AbortSignal): Promise<readonly Finding[]> => {
   if (examined.config === undefined) return [skipped('The configuration cannot be used')];
   const { http } = examined.config.sections;
   const pid = await pidOf(examined.home);
   const { silence, starting } = examined;
-  if (starting !== undefined) return [warning(`The gateway is ${starting}`, 'Wait for it; hermes logs says what it does and what went before'), ...exposure(http)];
+  if (starting !== undefined) return [warning(`The gateway is ${starting}`, 'Wait for it; hermes logs says what it does and what went before')];
   // Its door and its socket are as silent, and nobody else is to blame for it.
-  if (silence !== undefined) return [broken(`The gateway ${silenceText(Number(pid), silence)}`, silenceFix), ...exposure(http)];
+  if (silence !== undefined) return [broken(`The gateway ${silenceText(Number(pid), silence)}`, silenceFix)];
   const state = !examined.isRunning ? warning('The gateway does not run', 'hermes gateway run') : ok(pid === undefined ? 'An open terminal chat hosts the gateway' : `The gateway runs (process ${pid})`);
   const [door, socket] = await Promise.all([doorFindings(examined, http, signal), socketFindings(examined, signal)]);
-  return [state, ...exposure(http), ...door, ...socket];
+  return [state, ...door, ...socket];
 };

@@ -15,3 +15,8 @@ export const untilSignal = (): Promise<NodeJS.Signals> =>
       });
     }
   });
+
+/** SIGUSR1 asks for a restart, as scripts and units made for the original expect. */
+export const onRestartSignal = (asked: () => void): void => {
+  if (process.platform !== 'win32') process.on('SIGUSR1', asked);
+};
