@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startTelegramSimulator } from '../src/platforms/telegram/simulator.ts';
 import { allStatus } from '../src/store/accounts.ts';
 import { heldAnswer, peek } from './support/scenes.ts';
-import { newWorld, startOutside, until } from './support/whole.ts';
+import { hermes } from './support/terminal.ts';
+import { newWorld, replaceFile, startOutside, until } from './support/whole.ts';
 import type { Outside, World } from './support/whole.ts';
 
 const countOf = (outside: Outside, word: string): number => outside.output().split(word).length - 1;
@@ -45,10 +45,22 @@ describe('the configuration of a running gateway', { concurrency: true }, () => 
     assert.equal(world.shown('8')[1], 're: now?');
   });
 
+  test('a secret that needs a restart is not taken for changed: the command, the status and the doctor say so', async () => {
+    await using world = await newWorld();
+    await using outside = await startOutside(world);
+    const set = await hermes(world, ['config', 'set', 'http.token', 'a-new-token-of-the-page']);
+    assert.deepEqual([set.code, set.out], [0, 'http.token is a secret: it is kept as HERMES_HTTP_TOKEN in .env.\nThe gateway that runs takes it over when it starts anew: hermes gateway restart\n']);
+    await until(() => outside.output().includes('"config.awaits_restart"'), 'the change to be noticed');
+    await until(async () => (await hermes(world, ['status'])).out.includes('is not in force as it is written: http changed since the start (hermes gateway restart)'), 'the status to say so');
+    assert.match((await hermes(world, ['doctor', '--offline'])).out, /http changed since the start/);
+    assert.equal((await hermes(world, ['gateway', 'restart'])).code, 0);
+    assert.doesNotMatch((await hermes(world, ['status'])).out, /not in force/);
+  });
+
   test('a broken file is reported and changes nothing', async () => {
     await using world = await newWorld();
     await using outside = await startOutside(world);
-    await writeFile(join(world.home, 'config.yaml'), 'model: { provider: openai\nplatforms: [');
+    await replaceFile(join(world.home, 'config.yaml'), 'model: { provider: openai\nplatforms: [');
     await until(() => outside.output().includes('config.kept_last_good'), 'the complaint');
     await world.say('hello');
     await until(() => world.shown().length === 1, 'an answer');

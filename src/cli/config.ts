@@ -15,6 +15,7 @@ import { settingsAsJson, settingsAsYaml } from '../config/show-settings.ts';
 import type { Environment } from '../config/variables.ts';
 import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { holderOf } from './gateway/process.ts';
 import { noteAct } from './note-act.ts';
 
 export interface ConfigCommandDeps {
@@ -59,7 +60,9 @@ export const configCommand = (deps: ConfigCommandDeps): Command => {
     .addHelpText('after', examples('hermes config set http.port 8642', 'hermes config set platforms.telegram.token 123456:ABC', "hermes config set platforms.telegram.allowed_users '[1001, 1002]'", 'hermes config set --unset platforms.telegram.home_channel'))
     .action(async (path: string, value: string | undefined, flags: { unset?: true }) => {
       if ((value === undefined) !== (flags.unset === true)) throw new ConfigError(value === undefined ? 'Give a value, or --unset to remove the setting.' : 'Give either a value or --unset, not both.');
-      report(deps, { path, isRemoval: value === undefined }, await setSetting({ ...options, path, value }));
+      const outcome = await setSetting({ ...options, path, value });
+      report(deps, { path, isRemoval: value === undefined }, outcome);
+      if (outcome.ok && outcome.files.length > 0 && awaitsRestart(deps, home, path)) deps.write('The gateway that runs takes it over when it starts anew: hermes gateway restart\n');
     });
   command
     .command('migrate')
@@ -148,6 +151,10 @@ const printPaths = (deps: ConfigCommandDeps, home: string, json: boolean): void 
   if (json) printJson(deps, paths);
   else deps.write(`${paths.config}\n${paths.env}\n`);
 };
+
+/** Whether a gateway runs that cannot take the setting over. */
+const awaitsRestart = (deps: ConfigCommandDeps, home: string, path: string): boolean =>
+  deps.sections.some(({ name, reload }) => reload === 'restart' && (path === name || path.startsWith(`${name}.`))) && holderOf(home).type !== 'nobody';
 
 const report = (deps: ConfigCommandDeps, edit: { readonly path: string; readonly isRemoval: boolean }, outcome: SetOutcome): void => {
   if (!outcome.ok) {

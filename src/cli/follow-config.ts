@@ -10,6 +10,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Terminal } from './environment.ts';
+import type { ConfigNote } from './gateway/config-note.ts';
 import { keepConfig } from './keep-config.ts';
 import { sections } from './settings.ts';
 import type { Config } from './settings.ts';
@@ -21,8 +22,8 @@ export interface Following {
   readonly gateway: Pick<Gateway, 'configure'>;
   /** What of a configuration the gateway runs with. */
   configOf(config: Config): GatewayConfig;
-  /** Whether the files, as they are now, could be taken over. */
-  onUsable?(isUsable: boolean): void;
+  /** How far the files, as they are now, could be taken over. */
+  onRead?(note: ConfigNote): void;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 }
@@ -33,6 +34,7 @@ const changedText = ({ sections: changed, accounts }: ConfigChange<typeof sectio
 /** Lets a gateway take over what changes in the configuration files, until the signal comes. What could not be applied is tried again. */
 export const followConfig = (terminal: Terminal, config: Config, following: Following): Promise<void> => {
   const { home, log, redactor, gateway, signal, clock = systemClock } = following;
+  let awaitingRestart: readonly string[] = [];
   return watchConfig({
     home,
     env: terminal.env,
@@ -53,13 +55,16 @@ export const followConfig = (terminal: Terminal, config: Config, following: Foll
       await keepConfig(terminal, home, { log, commands: change.commands });
       actRecorder((act) => recordAct(home, act, systemClock.now()), log)({ by: 'the gateway', act: 'config take over', subject: changedText(change) });
       log.info({ sections: change.sections.map(({ name }) => name), accounts: change.accounts, awaiting_restart: change.awaitingRestart }, 'config.reloaded');
+      ({ awaitingRestart } = change);
+      if (awaitingRestart.length > 0) log.warn({ sections: awaitingRestart, fix: 'hermes gateway restart' }, 'config.awaits_restart');
+      following.onRead?.({ isUsable: true, awaitingRestart });
       return true;
     },
     onProblem: (problems) => {
-      following.onUsable?.(false);
+      following.onRead?.({ isUsable: false, awaitingRestart });
       log.error({ problems: problems.map(formatProblem) }, 'config.kept_last_good');
     },
-    onMended: () => following.onUsable?.(true),
+    onMended: () => following.onRead?.({ isUsable: true, awaitingRestart }),
     onUnwatched: (error) => log.error({ err: error }, 'config.not_watched'),
   })
     .then(({ closed }) => closed)

@@ -110,11 +110,11 @@ const live = async (life: Life, running: Running): Promise<Ending['why']> => {
   const { url } = running.http;
   const over = new AbortController();
   await rememberHome(terminal.env, home).catch((error: unknown) => log.warn({ err: error }, 'home.not_remembered'));
-  noteConfig(home, type === 'current');
+  noteConfig(home, { isUsable: type === 'current', awaitingRestart: [] });
   writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
   forgetStarting(home);
   log.info({ home, url, pid: process.pid, version: terminal.version, start_ms: Math.round(process.uptime() * 1000) }, 'gateway.started');
-  const watching = followConfig(terminal, config, { home, log, redactor, gateway: running.gateway, configOf: gatewayConfig, onUsable: (isUsable) => noteConfig(home, isUsable), signal: over.signal });
+  const watching = followConfig(terminal, config, { home, log, redactor, gateway: running.gateway, configOf: gatewayConfig, onRead: (note) => noteConfig(home, note), signal: over.signal });
   try {
     if (type === 'current') await keepConfig(terminal, home, { log, commands: terminal.commands });
     await welcome(terminal, { config, home, url, logins: running.logins });

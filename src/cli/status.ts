@@ -12,6 +12,7 @@ import { failedDeliveries, outboxCounts } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import { accountFix } from './account-fix.ts';
 import { configTrouble, runningTrouble } from './config-trouble.ts';
+import type { ConfigTrouble } from './config-trouble.ts';
 import { Exit, json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { askReady } from './gateway/ask-ready.ts';
@@ -19,7 +20,7 @@ import type { SaidReady } from './gateway/ask-ready.ts';
 import { serviceState } from './gateway/installed-service.ts';
 import type { ServiceState } from './gateway/installed-service.ts';
 import { knownHomes } from './gateway/known-homes.ts';
-import { holderOf, startingText } from './gateway/process.ts';
+import { holderOf, outsideText, startingText } from './gateway/process.ts';
 import type { HomeHolder } from './gateway/process.ts';
 import { silenceFix, silenceOf, silenceText } from './gateway/silence.ts';
 import type { Evidence, Silence } from './gateway/silence.ts';
@@ -94,7 +95,7 @@ const gatewayLine = (terminal: Terminal, { holder, silence }: Pick<Outer, 'holde
   const starting = startingText(holder);
   if (starting !== undefined) return paint(terminal, 'yellow', starting);
   if (holder.type === 'gateway' && silence !== undefined) return `${paint(terminal, 'red', silenceText(holder.pid, silence))} (${silenceFix})`;
-  const where = holder.type === 'gateway' ? `, process ${holder.pid}, for ${span(Date.now() - holder.sinceMs)}` : ', hosted by a terminal chat';
+  const where = holder.type === 'gateway' ? `, process ${holder.pid}, for ${span(Date.now() - holder.sinceMs)}` : holder.type === 'outside' ? `, ${outsideText}` : ', hosted by a terminal chat';
   return `${paint(terminal, 'green', 'running')}${where}`;
 };
 
@@ -107,7 +108,7 @@ interface Outer {
   /** What the gateway says when it is asked. */
   readonly said: SaidReady | undefined;
   readonly service: ServiceState | undefined;
-  readonly trouble: string | undefined;
+  readonly trouble: ConfigTrouble | undefined;
 }
 
 const print = (terminal: Terminal, { facts, outer }: Seen): string => {
@@ -115,7 +116,7 @@ const print = (terminal: Terminal, { facts, outer }: Seen): string => {
   return [
     `Gateway  ${gatewayLine(terminal, outer)}`,
     ...(service === undefined ? [] : [serviceLine(service)]),
-    ...(trouble === undefined ? [] : [`Config   ${paint(terminal, 'red', trouble)} (hermes config check)`]),
+    ...(trouble === undefined ? [] : [`Config   ${paint(terminal, 'red', trouble.text)} (${trouble.fix})`]),
     `Inbox    ${counts(facts.inbox)}${facts.oldestOpenMs === null ? '' : `, oldest ${span(facts.oldestOpenMs)}`}`,
     `Outbox   ${counts(facts.outbox)}`,
     '',
@@ -132,11 +133,11 @@ const print = (terminal: Terminal, { facts, outer }: Seen): string => {
 const everyMs = 2000;
 
 /** On a terminal each picture takes the place of the one before; elsewhere they follow each other. */
-const watch = async (terminal: Terminal, look: () => Promise<string>, flags: Pick<Flags, 'json'>): Promise<void> => {
+const watch = async (terminal: Terminal, picture: () => Promise<string>, flags: Pick<Flags, 'json'>): Promise<void> => {
   const end = new AbortController();
   process.once('SIGINT', () => end.abort());
   while (!end.signal.aborted) {
-    const text = await look();
+    const text = await picture();
     terminal.write(terminal.stream?.isTTY === true && flags.json !== true ? `\u001b[H\u001b[2J${text}` : text);
     await slept(systemClock, everyMs, end.signal);
   }
@@ -148,7 +149,7 @@ interface Flags {
   readonly watch?: true;
 }
 
-const outerFacts = async (terminal: Terminal, store: Store, given: { readonly http: Evidence['http']; readonly trouble: string | undefined }): Promise<Outer> => {
+const outerFacts = async (terminal: Terminal, store: Store, given: { readonly http: Evidence['http']; readonly trouble: ConfigTrouble | undefined }): Promise<Outer> => {
   const home = resolveHome(terminal.env);
   const holder = holderOf(home);
   const pid = holder.type === 'gateway' ? holder.pid : undefined;
@@ -162,7 +163,7 @@ const dataOf = ({ facts, outer }: Seen) => {
   const { holder, silence, said, service, trouble } = outer;
   const accounts = facts.accounts.map((status) => ({ ...status, state: stateOf(status, outer) }));
   const process = { running: isRunning(holder), starting: holder.type === 'gateway' ? (holder.doing ?? null) : null, pid: holder.type === 'gateway' ? holder.pid : null, silentMs: silence?.forMs ?? null, ready: said?.ready ?? null };
-  return { ...process, service: service ?? null, configTrouble: trouble ?? null, ...facts, accounts };
+  return { ...process, service: service ?? null, configTrouble: trouble?.text ?? null, ...facts, accounts };
 };
 
 interface Seen {
@@ -170,36 +171,33 @@ interface Seen {
   readonly outer: Outer;
 }
 
-/** Looks as often as `work` wants. */
-const withLook = async <T>(terminal: Terminal, work: (look: () => Promise<Seen>) => Promise<T>): Promise<T> => {
+/** One look, which keeps nothing open: whoever watches also sees a database that appears or is replaced meanwhile. */
+const look = async (terminal: Terminal): Promise<Seen> => {
   const started = holderOf(resolveHome(terminal.env));
   const trouble = started.type === 'gateway' ? await runningTrouble(terminal, started.pid) : await configTrouble(terminal);
   const { http } = await readAlone(terminal);
-  return lookIntoStore(terminal, (store) =>
-    work(async () => {
-      const outer = await outerFacts(terminal, store, { http, trouble });
-      const stored = await collect(store);
-      return { facts: { ...stored, accounts: stored.accounts.map((status) => withoutPast(withSaid(status, outer.said), outer)) }, outer };
-    }),
-  );
+  return lookIntoStore(terminal, async (store) => {
+    const outer = await outerFacts(terminal, store, { http, trouble });
+    const stored = await collect(store);
+    return { facts: { ...stored, accounts: stored.accounts.map((status) => withoutPast(withSaid(status, outer.said), outer)) }, outer };
+  });
 };
 
-const showStatus = (terminal: Terminal, flags: Flags): Promise<void> =>
-  withLook(terminal, async (look) => {
-    // One after the other, programs read them line by line.
-    const textOf = (seen: Seen): string => (flags.json === true ? `${JSON.stringify(dataOf(seen), null, flags.watch === true ? 0 : 2)}\n` : print(terminal, seen));
-    if (flags.watch === true) return watch(terminal, async () => textOf(await look()), flags);
-    const seen = await look();
-    terminal.write(textOf(seen));
-    if (seen.outer.silence !== undefined) throw new Exit(1);
-  });
+const showStatus = async (terminal: Terminal, flags: Flags): Promise<void> => {
+  // One after the other, programs read them line by line.
+  const textOf = (seen: Seen): string => (flags.json === true ? `${JSON.stringify(dataOf(seen), null, flags.watch === true ? 0 : 2)}\n` : print(terminal, seen));
+  if (flags.watch === true) return watch(terminal, async () => textOf(await look(terminal)), flags);
+  const seen = await look(terminal);
+  terminal.write(textOf(seen));
+  if (seen.outer.silence !== undefined) throw new Exit(1);
+};
 
 type SeenHome = { readonly home: string } & ({ readonly seen: Seen } | { readonly error: string });
 
 /** One home that cannot be looked at is no reason to say nothing of the others. */
 const lookInto = async (terminal: Terminal, home: string): Promise<SeenHome> => {
   try {
-    return { home, seen: await withLook({ ...terminal, env: { ...terminal.env, HERMES_HOME: home } }, (look) => look()) };
+    return { home, seen: await look({ ...terminal, env: { ...terminal.env, HERMES_HOME: home } }) };
   } catch (error) {
     if (error instanceof ConfigError || error instanceof StoreError) return { home, error: error.message };
     throw error;

@@ -103,7 +103,7 @@ const startAnyhow = async (terminal: Terminal, home: string, options: { readonly
 /** Success alone would hide that it does not run with what its files say. */
 const tellTrouble = async (terminal: Terminal, home: string, pid: number): Promise<void> => {
   const trouble = await runningTrouble(inHome(terminal, home), pid);
-  if (trouble !== undefined) terminal.writeError(`The configuration of ${home} ${trouble}. hermes config check says what is wrong.\n`);
+  if (trouble !== undefined) terminal.writeError(`The configuration of ${home} ${trouble.text}. ${trouble.fix} ${trouble.fix === 'hermes config check' ? 'says what is wrong' : 'takes it over'}.\n`);
 };
 
 const start = (terminal: Terminal): Command =>
