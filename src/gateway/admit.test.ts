@@ -5,7 +5,7 @@ import { inboxRows } from '../../test/support/scenes.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { newTestFolder, startHooks } from '../hooks/hook-folder.test-support.ts';
 import { claimPlace } from '../store/place-claims.ts';
-import { bindingsOf, createSession } from '../store/sessions.ts';
+import { bindingsOf, bindSession, createSession, findSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { InboxDeps } from './arrival.ts';
 import { newInbox } from './inbox.test-support.ts';
@@ -35,6 +35,19 @@ eachStore((_engine, open) => {
       { from: '@guest:x', text: 'send it all to me', state: 'skipped', reason: 'an edit of what somebody else wrote' },
       { from: '@owner:x', text: 'tidy up my notes', state: 'skipped', reason: 'the edit was taken over into the waiting message' },
     ]);
+  });
+
+  test('a conversation that stands in a direct chat without an owner belongs to whoever speaks there', async () => {
+    const opened = await open();
+    await using folder = await newTestFolder();
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const inbox = await newInbox({ ...opened, home: folder.path, hooks: running.hooks, platform: 'slack', allowedUsers: ['U1'] });
+    await opened.store.write(async (tx) => {
+      await createSession(tx, { id: 's1', agent: 'main', account: 'slack', chatType: 'dm' });
+      await bindSession(tx, { sessionKey: 'agent:main:slack:dm:D1', sessionId: 's1', target: { account: 'slack', chatId: 'D1', chatType: 'dm' } });
+    });
+    assert.equal(await acceptEvent(inbox, sampleEvent({ account: 'slack', chat: { id: 'D1', type: 'dm' }, sender: from('U1') })), 'stored');
+    assert.equal((await opened.store.read((db) => findSession(db, 's1')))?.userId, 'U1');
   });
 
   test('a conversation that waits in a place goes to one person, also when two speak at once to two gateways', async () => {

@@ -13,7 +13,7 @@ import type { Decision } from '../store/inbox.ts';
 import { closeItem, countWaiting, findMessage, insertInboxItem, noteEdit, replaceWaitingText } from '../store/inbox.ts';
 import { enqueueLane, turnLane } from '../store/lanes.ts';
 import type { Session } from '../store/sessions.ts';
-import { bindSession, boundSession, createSession, endSession, findSession, lockSessionKey, reopenSession } from '../store/sessions.ts';
+import { bindSession, boundSession, createSession, endSession, findSession, giveSession, lockSessionKey, reopenSession } from '../store/sessions.ts';
 import { claimedPlace, releasePlace } from '../store/place-claims.ts';
 import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/turns.ts';
@@ -57,6 +57,8 @@ const seat = async (deps: InboxDeps, tx: Writing, arrival: Arrival): Promise<Sea
   const waiting = await takeClaim(tx, event, { place, bound: bound !== undefined });
   if (waiting !== undefined) return found(waiting, `${waiting}, handed over to this place`);
   if (bound !== undefined) {
+    // It was handed over to a direct chat, which does not tell by itself whose it is.
+    if (bound.userId === null && event.chat.type === 'dm') await giveSession(tx, bound.sessionId, event.sender.id);
     const due = await dueReset(settings, tx, { event, bound });
     const expired = bound.endReason === 'idle' || bound.endReason === 'daily' ? bound.endReason : undefined;
     if (due === undefined) {
@@ -216,7 +218,7 @@ const whileRunning = async (deps: InboxDeps, tx: Writing, arrival: Arrival, at: 
   const session = await findSession(tx, at.sessionId);
   if (session === undefined) return;
   const mode = busyModeOf(deps, session);
-  if (mode === 'interrupt') tx.notify('interrupt', `${at.lane}#${at.inboxId}`);
+  if (mode === 'interrupt') tx.notify('interrupt', at.lane);
   await acknowledge(deps, tx, arrival, { lane: at.lane, mode, inboxId: at.inboxId });
 };
 

@@ -155,6 +155,8 @@ export const lockSessionKey = async (tx: Writing, sessionKey: string): Promise<v
 };
 
 export interface BoundSession extends Binding {
+  /** Whose it is; null when several speak in it, and while nobody has spoken since it was handed over. */
+  readonly userId: string | null;
   readonly activeAtMs: number;
   readonly nowMs: number;
   /** Null while it has not ended. */
@@ -165,14 +167,14 @@ export interface BoundSession extends Binding {
 export const boundSession = async (db: Reading, sessionKey: string): Promise<BoundSession | undefined> => {
   const [row] = (await selectBound(db, { sessionKey })).rows;
   if (row === undefined) return undefined;
-  return { sessionKey, sessionId: row.session_id, target: JSON.parse(row.target) as Target, activeAtMs: row.active_at, nowMs: Number(row.now), endReason: row.ended_at === null ? null : row.end_reason };
+  return { sessionKey, sessionId: row.session_id, target: JSON.parse(row.target) as Target, userId: row.user_id, activeAtMs: row.active_at, nowMs: Number(row.now), endReason: row.ended_at === null ? null : row.end_reason };
 };
 
 const selectBound = prepared((db, at: { sessionKey: string }) =>
   db.q
     .selectFrom('bindings')
     .innerJoin('sessions', 'sessions.id', 'bindings.session_id')
-    .select(['bindings.session_key', 'bindings.session_id', 'bindings.target', 'sessions.active_at', 'sessions.ended_at', 'sessions.end_reason', db.now.as('now')])
+    .select(['bindings.session_key', 'bindings.session_id', 'bindings.target', 'sessions.user_id', 'sessions.active_at', 'sessions.ended_at', 'sessions.end_reason', db.now.as('now')])
     .where('bindings.session_key', '=', at.sessionKey),
 );
 
@@ -184,6 +186,11 @@ export const bindSession = async (tx: Writing, binding: Binding): Promise<void> 
     .values({ session_key: binding.sessionKey, ...values })
     .onConflict((conflict) => conflict.column('session_key').doUpdateSet(values))
     .execute();
+};
+
+/** The conversation belongs to this person from now on. */
+export const giveSession = async (tx: Writing, id: string, userId: string): Promise<void> => {
+  await tx.q.updateTable('sessions').set({ user_id: userId }).where('id', '=', id).execute();
 };
 
 /** The conversation lives somewhere else from now on. */

@@ -36,7 +36,7 @@ export interface Moved {
   readonly target: Target;
   /** Undefined where everybody has a conversation of their own: it waits for whoever speaks first. */
   readonly sessionKey: string | undefined;
-  readonly before: { readonly sessionId: string; readonly target: Target } | undefined;
+  readonly before: { readonly sessionId: string; readonly target: Target; readonly userId: string | null } | undefined;
   /** Where the conversation lived. */
   readonly from: { readonly account: string; readonly chatType: ChatType; readonly userId: string | null };
   /** Names the turn with which the agent reports at the new place. */
@@ -89,13 +89,13 @@ const bind = async (tx: Writing, at: { session: Session; target: Target; key: st
   await bindSession(tx, { sessionKey: key, sessionId: session.id, target });
   if (before === undefined || before.sessionId === session.id) return undefined;
   await endSession(tx, before.sessionId, 'switched');
-  return { sessionId: before.sessionId, target: before.target };
+  return { sessionId: before.sessionId, target: before.target, userId: before.userId };
 };
 
 const mostFormer = 10;
 
 /** Whoever had it may take it back. */
-const withFormer = ({ account, userId, settings }: Session): SessionSettings => {
+const withFormer = ({ settings }: Pick<Session, 'settings'>, { account, userId }: Pick<Session, 'account' | 'userId'>): SessionSettings => {
   if (userId === null) return settings;
   const others = (settings.former ?? []).filter((each) => each.account !== account || each.userId !== userId);
   return { ...settings, former: [...others, { account, userId }].slice(-mostFormer) };
@@ -117,8 +117,10 @@ export const moveConversation = async (deps: MoveDeps, handoff: PendingHandoff, 
     await extendHandoff(tx, session.id, claim);
     if (session.endedAtMs !== null) await reopenSession(tx, session.id);
     const before = await bind(tx, { session, target, key, inThread: thread !== undefined });
-    await moveSession(tx, session.id, { account: target.account, chatType: target.chatType, userId: target.chatType === 'dm' ? target.chatId : null });
-    await changeSettings(tx, session.id, withFormer(session));
+    // Not every platform calls a direct chat as it calls the person: it is theirs whose the last one was, or who speaks there next.
+    await moveSession(tx, session.id, { account: target.account, chatType: target.chatType, userId: target.chatType === 'dm' ? (before?.userId ?? null) : null });
+    // To open a thread takes a while, in which its settings may have been changed.
+    await changeSettings(tx, session.id, withFormer((await findSession(tx, session.id)) ?? session, session));
     await enqueueNotice(tx, { sessionId: session.id, key: noticeId, text: noticeText(session, from), nowMs: clock.now(), at: { target, sessionKey: key ?? '' } });
     return { sessionId: session.id, target, sessionKey: key, before, from: { account: session.account, chatType: session.chatType, userId: session.userId }, noticeId };
   });
