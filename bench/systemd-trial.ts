@@ -69,7 +69,7 @@ try {
   if (folder !== undefined) {
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'stuck.mjs'), "const standStill = () => {\n  for (;;) Math.random();\n};\nprocess.on('SIGIO', standStill);\n");
-    await ensureBuilt({ root: repository, log: capturingLogger().log });
+    await ensureBuilt({ root: repository, log: capturingLogger().log, environment: process.env });
     await chmod(join(repository, 'web', 'dist'), 0o755);
   }
   await using machine = folder === undefined ? undefined : await startSystemdMachine(root, [folder, repository, ...(await outsideRepository())]);

@@ -8,7 +8,7 @@ import type { World } from './support/whole.ts';
 
 const script = fileURLToPath(new URL('../src/agent/acp/scripted-agent.test-support.ts', import.meta.url));
 
-const withAgent = (abilities = 'load'): Readonly<Record<string, unknown>> => ({ agent: { kind: 'acp', command: [process.execPath, script], env: { ABILITIES: abilities } } });
+const withAgent = (abilities = 'load'): Readonly<Record<string, unknown>> => ({ agent: { kind: 'acp', command: [process.execPath, script], env: { ABILITIES: abilities } }, display: { streaming: true } });
 
 const prompts = (world: World): readonly string[] =>
   readFileSync(join(world.home, 'workspace', 'told.jsonl'), 'utf8')
@@ -25,7 +25,7 @@ const openQuestion = async (world: World) => {
   return find() ?? assert.fail('no question');
 };
 
-describe('another program behind a platform', { concurrency: 2, timeout: 120_000 }, () => {
+describe('another program behind a platform', { concurrency: 2 }, () => {
   test('answers in Telegram, is asked about by button, and remembers across a restart', async () => {
     await using world = await newWorld(withAgent());
     {

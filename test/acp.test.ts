@@ -12,7 +12,7 @@ const begin = async (editor: Editor): Promise<string> => (await editor.agent.req
 
 const ask = (editor: Editor, sessionId: string, words: string) => editor.agent.request('session/prompt', { sessionId, prompt: text(words) });
 
-describe('hermes acp', { concurrency: 2, timeout: 120_000 }, () => {
+describe('hermes acp', { concurrency: 2 }, () => {
   test('answers an editor, tells it about the project folder once, and hosts the gateway itself when none runs', async () => {
     await using world = await newWorld();
     await using editor = await openEditor(world);
@@ -39,7 +39,7 @@ describe('hermes acp', { concurrency: 2, timeout: 120_000 }, () => {
   });
 
   test('shows the answer while it grows and tools while they work', async () => {
-    await using world = await newWorld();
+    await using world = await newWorld({ display: { streaming: true } });
     await using editor = await openEditor(world);
     const sessionId = await begin(editor);
     const growing = streamedAnswer();
@@ -57,7 +57,7 @@ describe('hermes acp', { concurrency: 2, timeout: 120_000 }, () => {
   });
 
   test('a cancel stops the turn, and the conversation goes on', async () => {
-    await using world = await newWorld();
+    await using world = await newWorld({ display: { streaming: true } });
     await using editor = await openEditor(world);
     const sessionId = await begin(editor);
     const growing = streamedAnswer();

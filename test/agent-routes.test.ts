@@ -109,7 +109,7 @@ describe('limits of agents', { concurrency: true }, () => {
     await world.say('more of 11', { chatId: '11', senderId: '11' });
     await world.say('from elsewhere');
     await answerIn(world, '7', 're: from elsewhere');
-    assert.equal(inside.gateway.runningTurns, 1, 'those who wait take no room');
+    await until(() => inside.gateway.runningTurns === 1, 'those who wait to take no room');
     for (const [i, said] of order.entries()) {
       await until(() => asked(world, 'sim-support').length === i + 1, `turn ${i + 1}`);
       assert.deepEqual(asked(world, 'sim-support').map(({ body }) => lastUserText(body)), order.slice(0, i + 1), 'one at a time, and whoever has more to say comes behind those who waited');

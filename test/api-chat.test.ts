@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
-import { ownerKey, readFrames, startApiGateway } from './support/api-gateway.ts';
+import { newOpenaiWorld, ownerKey, readFrames, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';
-import { newWorld, until } from './support/whole.ts';
+import { until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
 const openai = specOf('openai');
@@ -13,8 +13,7 @@ const openai = specOf('openai');
 let world: World;
 let api: ApiGateway;
 before(async () => {
-  world = await newWorld();
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 } });
+  world = await newOpenaiWorld();
   api = await startApiGateway({ world });
 });
 after(async () => {

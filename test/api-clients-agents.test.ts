@@ -3,16 +3,15 @@ import { after, before, test } from 'node:test';
 import { Agent, MemorySession, OpenAIProvider, Runner, tool, withResponsesWebSocketSession } from '@openai/agents';
 import { z } from 'zod';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
-import { startApiGateway } from './support/api-gateway.ts';
+import { newOpenaiWorld, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
-import { newWorld, until } from './support/whole.ts';
+import { until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
 let world: World;
 let api: ApiGateway;
 before(async () => {
-  world = await newWorld();
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 } });
+  world = await newOpenaiWorld();
   api = await startApiGateway({ world });
 });
 after(async () => {

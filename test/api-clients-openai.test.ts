@@ -6,17 +6,16 @@ import { z } from 'zod';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
 import { createApiKey } from '../src/store/api-keys.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
-import { ownerKey, startApiGateway } from './support/api-gateway.ts';
+import { newOpenaiWorld, ownerKey, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
-import { newWorld, until } from './support/whole.ts';
+import { until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
 let world: World;
 let api: ApiGateway;
 let client: OpenAI;
 before(async () => {
-  world = await newWorld();
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 }, agents: { support: {} } });
+  world = await newOpenaiWorld({ agents: { support: {} } });
   api = await startApiGateway({ world });
   client = api.client();
 });

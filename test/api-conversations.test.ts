@@ -4,16 +4,15 @@ import { calls, chunkOf, raw, silence, status } from '../src/agent/models/chat-s
 import { newApiSecret } from '../src/http/api/secret.ts';
 import { createApiKey } from '../src/store/api-keys.ts';
 import type { ApiScope } from '../src/store/api-keys.ts';
-import { readFrames, startApiGateway } from './support/api-gateway.ts';
+import { newOpenaiWorld, readFrames, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
-import { newWorld, until } from './support/whole.ts';
+import { until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
 let world: World;
 let api: ApiGateway;
 before(async () => {
-  world = await newWorld();
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 }, agents: { support: {} } });
+  world = await newOpenaiWorld({ agents: { support: {} } });
   api = await startApiGateway({ world });
 });
 after(async () => {

@@ -114,6 +114,7 @@ test('more answers at once than the gateway wants to work on are refused', async
   assert.deepEqual(await codeOf(await api.post('/v1/chat/completions', hello)), [429, 'rate_limit_exceeded']);
   leave.abort();
   for (const each of waiting) await assert.rejects(each);
+  await until(() => api.inside.gateway.api.running === 0, 'both to be given up');
 });
 
 test('pages of other origins may call only when they are on the list', async () => {

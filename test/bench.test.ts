@@ -11,7 +11,7 @@ const bench = async (...args: readonly string[]): Promise<string> => (await prom
 
 const areNumbers = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'number' && Number.isFinite(value) && value > 0);
 
-test('the benchmarks measure everything, each number beside its baseline', async () => {
+test('the benchmarks measure everything, each number beside its baseline', { timeout: 600_000 }, async () => {
   const report = JSON.parse(await bench('--quick', '--json')) as Report;
   assert.deepEqual(report.latency?.map(({ chats }) => chats), [1, 10]);
   for (const { gateway, bare, ratio } of report.latency ?? []) {

@@ -10,8 +10,10 @@ import { accountData } from '../src/store/account-data.ts';
 import { saveStatus } from '../src/store/accounts.ts';
 import { isPaired } from '../src/store/pairing.ts';
 import { launchBrowser } from './support/browser.ts';
+import { freePort } from './support/free-port.ts';
 import { startWebGateway } from './support/web-gateway.ts';
 import type { Script, WebGateway } from './support/web-gateway.ts';
+import { until } from './support/whole.ts';
 
 const attacks = [
   '<script>window.attacked = 1</script>',
@@ -29,10 +31,13 @@ const wide = `${'word'.repeat(80)}\n\n\`\`\`sh\n${'echo long; '.repeat(40)}\n\`\
 
 const pieces = ['The', ' quick', ' **brown', '** fox', ' jumps', ' over', ' the', ' lazy', ' dog', '.'];
 
+/** Before each piece of an answer that grows. */
+let mayGrow = (): Promise<void> => Promise.resolve();
+
 const scripted: Script = async (event, agent) => {
   const [word] = event.text.split(' ');
   if (event.kind === 'button') await agent.reply(event, `Pressed ${event.button?.data}`);
-  else if (word === 'stream') await agent.stream(event, pieces, 60);
+  else if (word === 'stream') await agent.stream(event, pieces, () => mayGrow());
   else if (word === 'hang') await agent.adapter.typing?.show(replyTarget(event), agent.signal);
   else if (word === 'attack') await agent.reply(event, attacks);
   else if (word === 'wide') await agent.reply(event, wide);
@@ -53,7 +58,7 @@ const problems: string[] = [];
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hermes-browser-'));
-  [browser, gateway] = await Promise.all([launchBrowser(), startWebGateway({ folder, script: scripted })]);
+  [browser, gateway] = await Promise.all([launchBrowser(), startWebGateway({ folder, script: scripted, port: await freePort() })]);
 });
 
 after(async () => {
@@ -64,7 +69,7 @@ after(async () => {
 
 const openPage = async (context: BrowserContext, url: string): Promise<Page> => {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   page.on('request', (request) => {
     if (!request.url().startsWith(gateway.url) && !request.url().startsWith('data:') && !request.url().startsWith('blob:')) strangeRequests.push(request.url());
   });
@@ -120,11 +125,11 @@ describe('the page in a real browser', { concurrency: false }, () => {
     withPage(async (page) => {
       await say(page, 'Hello **you**');
       await seen(page, 'You said: Hello you');
+      await page.locator('.outgoing').waitFor({ state: 'detached' });
       assert.deepEqual(await own(page), ['Hello **you**']);
       assert.deepEqual(await answers(page), ['You said: Hello you']);
-      assert.equal(await page.locator('.outgoing').count(), 0);
       await page.getByRole('link', { name: /^Hello you/ }).first().waitFor();
-      assert.match(await page.title(), /^Hello you · Hermes$/);
+      await page.waitForFunction(() => document.title === 'Hello you · Hermes');
       await page.reload();
       await seen(page, 'You said: Hello you');
       assert.deepEqual(await own(page), ['Hello **you**']);
@@ -132,19 +137,18 @@ describe('the page in a real browser', { concurrency: false }, () => {
 
   test('an answer is seen growing, and its final text is shown once and whole', () =>
     withPage(async (page) => {
+      const gates = pieces.map(() => Promise.withResolvers<void>());
+      let asked = 0;
+      mayGrow = () => gates[(asked += 1) - 1]?.promise ?? assert.fail('there are no more pieces');
       await say(page, 'stream');
-      const lengths = await page.evaluate(async () => {
-        const sizes: number[] = [];
-        let text = '';
-        while (!text.endsWith('dog.') || document.querySelector('.growing') !== null) {
-          text = document.querySelector('.from-agent .body')?.textContent ?? '';
-          if (text.length !== sizes.at(-1)) sizes.push(text.length);
-          await new Promise((resolve) => requestAnimationFrame(resolve));
-        }
-        return sizes;
-      });
-      assert.ok(lengths.length >= 6, `only ${lengths.length} sizes were seen`);
-      assert.deepEqual(lengths, lengths.toSorted((a, b) => a - b));
+      for (const [i, gate] of gates.slice(0, -1).entries()) {
+        gate.resolve();
+        const text = pieces.slice(0, i + 1).join('').replaceAll('*', '');
+        await page.waitForFunction((expected) => document.querySelector('.from-agent .body')?.textContent.replaceAll('*', '') === expected, text);
+        assert.equal(await page.locator('.growing').count(), i === 0 ? 0 : 1, text);
+      }
+      gates.at(-1)?.resolve();
+      await page.waitForFunction(() => document.querySelector('.growing') === null);
       assert.deepEqual(await answers(page), ['The quick brown fox jumps over the lazy dog.']);
       assert.equal(await page.locator('.from-agent strong').innerText(), 'brown');
     }));
@@ -152,9 +156,13 @@ describe('the page in a real browser', { concurrency: false }, () => {
   test('a second tab stays in step, also with what is still growing', () =>
     withPage(async (page, context) => {
       const second = await openPage(context, page.url());
+      const rest = Promise.withResolvers<void>();
+      let count = 0;
+      mayGrow = () => ((count += 1) <= 2 ? Promise.resolve() : rest.promise);
       await say(page, 'stream');
       await seen(second, 'The quick');
       assert.equal(await second.locator('.growing').count(), 1);
+      rest.resolve();
       await seen(second, 'lazy dog.');
       await say(second, 'from the second tab');
       await seen(page, 'You said: from the second tab');
@@ -281,6 +289,7 @@ describe('the page in a real browser', { concurrency: false }, () => {
       const dialog = page.getByRole('dialog', { name: 'People' });
       await dialog.getByText('🐶 Dog  🌙 Moon').waitFor();
       await dialog.getByRole('button', { name: 'They match' }).click();
+      await until(async () => (await data.list('check-wish:')).length === 1, 'the answer to arrive');
       await data.set('check:flow', JSON.stringify({ atMs: Date.now(), check: { ...check, state: 'done', emoji: [] } }));
       await dialog.getByText('matrix, verified').waitFor();
       assert.match((await data.list('check-wish:'))[0]?.value ?? '', /"id":"flow","same":true/);
@@ -357,8 +366,7 @@ describe('the page in a real browser', { concurrency: false }, () => {
       await seen(page, 'Much later');
       assert.equal(await page.locator('.scroller').evaluate((box) => box.scrollTop), 0);
       await page.getByRole('button', { name: 'Latest messages' }).click();
-      const distance = await page.locator('.scroller').evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
-      assert.ok(distance < 2, String(distance));
+      await page.waitForFunction(() => [...document.querySelectorAll('.scroller')].every((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 2));
     }));
 
   test('the page asked nobody but the gateway for anything, and nothing failed in it', () => {

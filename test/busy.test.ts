@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
-import { heldAnswer, inboxRows, peek, saidBy, streamedAnswer, turnRows } from './support/scenes.ts';
-import { newWorld, startInside, startOutside, until } from './support/whole.ts';
+import { movingClock } from './support/moving-clock.ts';
+import { heldAnswer, inboxRows, saidBy, streamedAnswer, turnRows } from './support/scenes.ts';
+import { newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
 const mode = (busy_input_mode: 'interrupt' | 'queue' | 'steer', more: Readonly<Record<string, unknown>> = {}) => ({ display: { busy_input_mode, busy_ack_enabled: false, streaming: false, ...more } });
@@ -101,12 +102,13 @@ describe('a busy conversation', { concurrency: true }, () => {
 
     test('waits for the next turn in steer mode when the running one makes no further call', async () => {
       await using world = await newWorld(mode('steer'));
-      await using _inside = await startInside(world);
+      await using inside = await startInside(world);
       const slow = heldAnswer();
       world.model.next(slow.answer);
       await world.say('one');
       await until(() => slow.held() === 1, 'the model to be asked');
       await world.say('two');
+      await stored(inside, 2);
       slow.open();
       await until(() => world.shown().length === 2, 'two answers');
       assert.deepEqual(world.shown(), ['re: one', 're: two']);
@@ -154,10 +156,13 @@ describe('a busy conversation', { concurrency: true }, () => {
     test('an album is one message with all its files', async () => {
       await using world = await newWorld(mode('queue'));
       await leavePhoto(world);
-      await using inside = await startInside(world);
+      const clock = movingClock(0);
+      await using inside = await startInside(world, { storeClock: clock });
       world.telegram.deliver(albumPart(9001, 'our holiday'));
       world.telegram.deliver(albumPart(9002));
       world.telegram.deliver(albumPart(9003));
+      await until(async () => (await waiting(inside)).length === 3, 'its parts to be stored');
+      clock.pass(60_000);
       await until(() => world.shown().length === 1, 'one answer');
       assert.equal((await turnRows(inside.store)).length, 1);
       assert.deepEqual(await saidBy(inside.store, 'user'), ['our holiday']);
@@ -165,27 +170,27 @@ describe('a busy conversation', { concurrency: true }, () => {
       assert.equal((JSON.parse(row?.body ?? '{}') as { attachments: unknown[] }).attachments.length, 3);
     });
 
-    test('a text that the client has split is one message, also when the process is killed before the rest came', async () => {
+    test('a text that the client has split is one message, also when the process ends before the rest comes', async () => {
       await using world = await newWorld(mode('queue'));
       const [head, tail] = ['a'.repeat(4090), 'and the rest'];
       // Sent in the same moment, whenever they arrive.
       const date = Math.floor(Date.now() / 1000);
       const piece = (message_id: number, text: string) => ({ message: { message_id, from: person, chat: direct, date, text } });
+      const clock = movingClock(0);
       {
-        await using first = await startOutside(world);
+        await using first = await startInside(world, { storeClock: clock });
         world.telegram.deliver(piece(9500, head));
-        await until(() => peek(world, async (store) => (await inboxRows(store)).length === 1), 'the first piece to be stored');
-        await first.kill();
+        await stored(first, 1);
       }
       // Longer than a running gateway would have waited for the rest.
-      await new Promise((resolve) => setTimeout(resolve, 1100));
+      clock.pass(60_000);
       world.telegram.deliver(piece(9501, tail));
-      await using _second = await startOutside(world);
+      await using second = await startInside(world, { storeClock: clock });
+      await stored(second, 2);
+      clock.pass(60_000);
       await until(() => world.shown().length >= 1, 'an answer');
-      await peek(world, async (store) => {
-        assert.deepEqual(await saidBy(store, 'user'), [`${head}\n${tail}`]);
-        assert.equal((await turnRows(store)).length, 1);
-      });
+      assert.deepEqual(await saidBy(second.store, 'user'), [`${head}\n${tail}`]);
+      assert.equal((await turnRows(second.store)).length, 1);
     });
   });
 

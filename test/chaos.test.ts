@@ -25,7 +25,7 @@ interface Result extends Verdict {
   readonly kills: number;
 }
 
-test('a gateway that is killed at random moments loses, doubles, misplaces and reorders nothing', async () => {
+test('a gateway that is killed at random moments loses, doubles, misplaces and reorders nothing', { timeout: 600_000 }, async () => {
   const result = await chaosResult('--rounds', '4', '--chats', '6');
   assert.deepEqual(result.violations, [], `seed ${result.seed}`);
   assert.ok(result.counts.messages > 0);

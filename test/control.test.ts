@@ -3,8 +3,9 @@ import { describe, test } from 'node:test';
 import { says, silence } from '../src/agent/models/chat-simulator.ts';
 import { insertInboxItem } from '../src/store/inbox.ts';
 import { turnLane } from '../src/store/lanes.ts';
+import { movingClock } from './support/moving-clock.ts';
 import { heldAnswer, inboxRows, saidBy, streamedAnswer, transcript, turnRows } from './support/scenes.ts';
-import { newWorld, startInside, until } from './support/whole.ts';
+import { echo, lastUserText, newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
 const queueing = { display: { busy_input_mode: 'queue', busy_ack_enabled: false, streaming: false } };
@@ -65,6 +66,8 @@ describe('control never waits', { concurrency: true }, () => {
     await using world = await newWorld({ display: { busy_input_mode: 'interrupt', busy_ack_enabled: false, streaming: false } });
     await using inside = await startInside(world);
     world.telegram.fail({ what: 'download', fault: { type: 'delay', ms: 500 } });
+    // Also when the newer message comes later than the file there is nothing said that it could come behind.
+    world.model.otherwise((response, request) => (lastUserText(request.body).includes('what is this?') ? echo : silence)(response, request));
     await world.say('', { media: { kind: 'photo', bytes: new Uint8Array([0xff, 0xd8, 0xff]), name: 'a.jpg', mime: 'image/jpeg' } });
     await until(() => world.telegram.log.some((call) => call.method === 'getFile'), 'the file to be asked for');
     await world.say('what is this?');
@@ -205,24 +208,31 @@ describe('deadlines', { concurrency: true }, () => {
 
   test('a turn in which nothing moves is ended with a sentence, and the next message is answered', async () => {
     await using world = await newWorld(timeouts({ gateway_timeout: 1 }));
-    await using inside = await startInside(world);
+    const clock = movingClock(0);
+    await using inside = await startInside(world, { clock });
     world.model.next(silence);
-    assert.match(await ask(world, 'stuck'), /^⚠️ I stopped because nothing moved for 1 s\. \(err_\w+\)$/);
+    const answer = ask(world, 'stuck');
+    await until(() => world.model.requests.length === 1, 'the model to be asked');
+    clock.pass(1000);
+    assert.match(await answer, /^⚠️ I stopped because nothing moved for 1 s\. \(err_\w+\)$/);
     assert.equal(await ask(world, 'next'), 're: stuck\n\nnext');
     assert.deepEqual((await turnRows(inside.store)).map((turn) => turn.exit_reason), ['deadline', 'completed']);
   });
 
   test('a turn that goes on and on is ended with what it said and a sentence', async () => {
-    await using world = await newWorld(timeouts({ turn_timeout: 1 }));
-    await using _inside = await startInside(world);
+    await using world = await newWorld({ ...timeouts({ turn_timeout: 20 }), display: { ...queueing.display, streaming: true } });
+    const clock = movingClock(0);
+    await using _inside = await startInside(world, { clock });
     const endless = streamedAnswer();
     world.model.next(endless.answer);
-    const answer = ask(world, 'go on');
+    await world.say('go on');
     await until(endless.begun, 'the model to be asked');
-    const talking = setInterval(() => endless.write('on and on '), 50);
-    const text = await answer;
-    clearInterval(talking);
-    assert.match(text, /^(on and on\s+)+⚠️ I stopped because this took longer than 1 s\./);
+    clock.pass(10_000);
+    endless.write('on and on');
+    await until(() => world.shown()[0]?.startsWith('on and on') === true, 'what it says so far');
+    clock.pass(10_000);
+    await until(() => world.shown()[0]?.includes('⚠️') === true, 'its end');
+    assert.match(world.shown()[0] ?? '', /^on and on\s+⚠️ I stopped because this took longer than 20 s\./);
     assert.equal(await ask(world, 'next'), 're: next');
   });
 });

@@ -40,6 +40,7 @@ test('a job is made in a chat, runs, and its answer comes back there', async () 
   await until(() => world.shown().some((text) => /rain/.test(text)), 'the result');
   assert.match(world.shown().at(-1) ?? '', /^⏰ What is new\?\n\nNothing but rain\.\n\nFrom the scheduled job/);
   assert.match(questions(world)[0] ?? '', /^\[Scheduled job "What is new\?".*It is sent to telegram:7 by itself/);
+  await until(async () => /manual +ok, delivered/.test(await hermes(world, 'cron', 'runs')), 'the delivery to be known');
   await world.say(`/cron show ${id}`);
   await until(() => /Last .*: ok, delivered/.test(world.shown().at(-1) ?? ''), 'how it went');
   await world.say('hello');
@@ -128,7 +129,7 @@ test('a gateway that is killed while a job runs goes on with it after the next s
   }
   hold.open();
   await using _second = await startOutside(world);
-  await until(() => world.shown('42').length > 0, 'the result', 30_000);
+  await until(() => world.shown('42').length > 0, 'the result');
   const states = () => peek(world, (store) => store.read((db) => db.q.selectFrom('cron_runs').select('state').execute()));
   await until(async () => (await states()).every(({ state }) => state === 'ok'), 'the run to end');
   assert.deepEqual((await states()).length, 1);

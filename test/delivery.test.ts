@@ -3,8 +3,9 @@ import { describe, test } from 'node:test';
 import { says } from '../src/agent/models/chat-simulator.ts';
 import { deadTargets } from '../src/store/gates.ts';
 import { failedDeliveries } from '../src/store/outbox.ts';
-import { callsTo, heldAnswer, outboxRows, peek } from './support/scenes.ts';
-import { echo, lastUserText, newWorld, startInside, startOutside, until } from './support/whole.ts';
+import { movingClock } from './support/moving-clock.ts';
+import { callsTo, heldAnswer, outboxRows, peek, streamedAnswer, turnRows } from './support/scenes.ts';
+import { newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
 const plainly = { display: { streaming: false, busy_ack_enabled: false, busy_input_mode: 'queue' } };
@@ -65,26 +66,30 @@ describe('deliveries', { concurrency: true }, () => {
   describe('a rate limit', { concurrency: true }, () => {
     test('of a chat silences everything to that chat for that time and to no other, then its text comes once and whole', async () => {
       await using world = await newWorld();
-      await world.configure({ display: { busy_ack_enabled: false }, platforms: { telegram: { ...world.telegram.options, allowed_users: ['7', '8'] } } });
-      await using _inside = await startInside(world);
-      world.telegram.fail({ what: 'send', fault: { type: 'rate_limit', retryAfterMs: 6000 } });
+      await world.configure({ display: { busy_ack_enabled: false, streaming: true }, platforms: { telegram: { ...world.telegram.options, allowed_users: ['7', '8'] } } });
+      const clock = movingClock(1);
+      await using inside = await startInside(world, { clock, storeClock: clock });
+      world.telegram.fail({ what: 'send', fault: { type: 'rate_limit', retryAfterMs: 600_000 } });
       await world.say('in A');
-      await until(() => callsTo(world.telegram, '7').some((call) => call.status === 429), 'the limit');
-      const limitedMs = Date.now();
-      // A turn that takes longer than typing signs and previews need to appear.
-      world.model.otherwise(async (response, request) => {
-        if (lastUserText(request.body) !== 'in B') return echo(response, request);
-        await new Promise((resolve) => setTimeout(resolve, 600));
-        return says('B is not concerned')(response, request);
-      });
-      await world.say('in B', { chatId: '8', senderId: '8' });
+      await until(async () => (await outboxRows(inside.store))[0]?.log.includes('rate_limited') === true, 'the limit to be recorded');
+      const before = callsTo(world.telegram, '7').length;
+      const again = streamedAnswer();
+      world.model.next(again.answer);
       await world.say('again in A');
-      await until(() => world.shown('8').length === 1, 'the answer in B');
+      await until(again.begun, 'the model to be asked');
+      again.write('re: again');
+      // Longer than typing signs and previews need to appear.
+      clock.pass(10_000);
+      await world.say('in B', { chatId: '8', senderId: '8' });
+      await until(() => world.shown('8').includes('re: in B'), 'the answer in B');
       assert.deepEqual(world.shown(), [], 'B did not wait for A');
+      again.write(' in A');
+      again.end();
+      await until(async () => (await turnRows(inside.store)).every(({ state }) => state === 'done'), 'all turns to end');
+      assert.deepEqual(callsTo(world.telegram, '7').slice(before).map((call) => call.method), []);
+      clock.pass(600_000);
       await until(() => world.shown().length === 2, 'the answers in A');
       assert.deepEqual(world.shown(), ['re: in A', 're: again in A']);
-      const during = callsTo(world.telegram, '7').filter((call) => call.atMs > limitedMs && call.atMs < limitedMs + 5900);
-      assert.deepEqual(during.map((call) => call.method), []);
     });
 
     test('holds across a restart', async () => {
@@ -97,10 +102,12 @@ describe('deliveries', { concurrency: true }, () => {
         await until(async () => (await outboxRows(inside.store))[0]?.log.includes('rate_limited') === true, 'the limit to be recorded');
         limitedMs = callsTo(world.telegram, '7', ['sendMessage'])[0]?.atMs ?? 0;
       }
+      // Nothing is on its way any more.
+      const before = callsTo(world.telegram, '7').length;
       await using inside = await startInside(world);
       await world.say('status?');
       await until(() => world.shown().length === 2, 'the answers');
-      const later = callsTo(world.telegram, '7').filter((call) => call.atMs > limitedMs);
+      const later = callsTo(world.telegram, '7').slice(before);
       assert.ok(later.every((call) => call.atMs - limitedMs >= 2900), `the first call came after ${(later[0]?.atMs ?? 0) - limitedMs} ms`);
       assert.deepEqual(world.shown(), ['re: hello', 're: status?']);
       await until(async () => (await states(inside)).every(([state]) => state === 'sent'), 'the answers to be recorded');
@@ -195,7 +202,7 @@ describe('deliveries', { concurrency: true }, () => {
     slow.open();
     await until(async () => ((await outboxRows(inside.store))[0]?.attempts ?? 0) >= 2, 'two attempts in vain');
     await world.telegram.goOnline();
-    await until(() => world.shown().length === 2, 'the answers', 20_000);
+    await until(() => world.shown().length === 2, 'the answers');
     assert.deepEqual(world.shown(), ['re: one', 're: two']);
     await until(async () => (await states(inside)).every(([state]) => state === 'sent'), 'the answers to be recorded');
     assert.deepEqual(await states(inside), [['sent', 0], ['sent', 0]]);
@@ -210,7 +217,7 @@ describe('deliveries', { concurrency: true }, () => {
     };
     for (const type of ['rate_limit', 'drop_answer', 'markup', 'garbage'] as const) world.telegram.fail({ what: 'send', fault: fault(type) });
     for (const text of ['1', '2', '3', '4', '5']) await world.say(text);
-    await until(() => world.shown().at(-1) === 're: 5', 'the last answer', 15_000);
+    await until(() => world.shown().at(-1) === 're: 5', 'the last answer');
     const unmarked = world.shown().map((text) => text.replace('♻️ Possibly a repeat:\n', ''));
     assert.deepEqual([...new Set(unmarked)], ['re: 1', 're: 2', 're: 3', 're: 4', 're: 5']);
     assert.deepEqual(unmarked, unmarked.toSorted());

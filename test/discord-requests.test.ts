@@ -8,7 +8,10 @@ import type { OutboundMedia } from '../src/core/message.ts';
 import { oggOpus } from '../src/platforms/discord/ogg-opus.test-support.ts';
 import { startDiscordSimulator } from '../src/platforms/discord/simulator.ts';
 import type { DiscordSimulator } from '../src/platforms/discord/simulator.ts';
-import { eventually, message, never, openAccount, runAccount, toChat } from './support/discord-account.ts';
+import { openAccount, runAccount, toChat } from '../src/platforms/discord/discord.test-support.ts';
+import { message } from './support/test-account.ts';
+import { until } from './support/until.ts';
+import { never } from '../src/platforms/conformance-bench.ts';
 import { specOf } from './support/json-schema.ts';
 
 let simulator: DiscordSimulator;
@@ -43,7 +46,7 @@ test('everything we send is what Discord describes', async () => {
     return { kind: 'document', mime: 'text/plain', name, path: join(folder, name), ...more };
   };
   const said = await simulator.say({ chatId: ids.text, chatType: 'group', senderId: ids.person, text: 'hello', mention: true });
-  await eventually(() => running.inbox.events.some(({ nativeId }) => nativeId === said));
+  await until(() => running.inbox.events.some(({ nativeId }) => nativeId === said));
   const [event] = running.inbox.events;
   assert.ok(event !== undefined);
   const media = [await file('a.txt', 'a', {}), await file('v.ogg', oggOpus(1), { kind: 'voice', mime: 'audio/ogg' })];
@@ -53,7 +56,7 @@ test('everything we send is what Discord describes', async () => {
   await adapter.send(message(toChat(ids.forum, { chatType: 'channel' }), 'a post', { media: media.slice(0, 1) }), never);
   for (const id of [ids.text, ids.announcements, ids.forum]) await adapter.threads?.open(toChat(id, { chatType: 'channel' }), 'Handoff', never);
   const asked = await simulator.command({ chatId: ids.text, senderId: ids.person, name: 'status' });
-  await eventually(() => running.inbox.events.some(({ nativeId }) => nativeId === asked));
+  await until(() => running.inbox.events.some(({ nativeId }) => nativeId === asked));
   const command = running.inbox.events.find(({ nativeId }) => nativeId === asked) ?? assert.fail();
   await adapter.send(message(replyTarget(command), 'answered', { media: media.slice(0, 1), choices: [[{ label: 'Yes', data: 'y' }]] }), never);
   await adapter.menu?.publish([{ name: 'status', description: 'Says how it is' }], never);

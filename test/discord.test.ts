@@ -114,7 +114,7 @@ test('a message whose answer was lost is repeated without being shown twice or m
 
 test('a limit on one channel does not hold up another', async () => {
   await using _inside = await startInside(world);
-  discord.limits.channels.set(discord.ids.text, 600);
+  discord.limits.channels.set(discord.ids.text, 60_000);
   await discord.say(channel('slow'));
   await until(() => discord.log.some(({ status }) => status === 429), 'the limit');
   await discord.say(dm('fast'));

@@ -23,6 +23,8 @@ const plainly = { display: { busy_input_mode: 'queue', busy_ack_enabled: false, 
 
 /** Time goes forty times as fast, so that a pause of a busy machine is not yet the end of a lease; Telegram's does not, so that its polls have to be short. */
 const speed = 40;
+/** On a busy machine it goes slower: see `movingClock`. */
+const patienceMs = 300_000;
 const hurriedly = (world: World) => ({ ...plainly, platforms: { telegram: { ...world.telegram.options, poll_timeout_seconds: 1, allowed_users: ['7'], typing_indicator: false } } });
 
 const startHurried = async (world: World, more: Readonly<Record<string, unknown>> = {}): Promise<{ readonly clock: MovingClock; readonly inside: Inside }> => {
@@ -162,7 +164,7 @@ describe('drills', { concurrency: true }, () => {
     assert.deepEqual((await turnRows(inside.store)).map((turn) => turn.attempts), [1, 1, 1, 1]);
   });
 
-  test('with the network gone for ten minutes, the account says so, and everything is answered once, in order, when it is back', async () => {
+  test('with the network gone for ten minutes, the account says so, and everything is answered once, in order, when it is back', { timeout: 600_000 }, async () => {
     await using world = await newWorld();
     const { clock, inside } = await startHurried(world);
     await using _inside = inside;
@@ -178,7 +180,7 @@ describe('drills', { concurrency: true }, () => {
     const status = () => inside.gateway.status().find(({ account }) => account === 'telegram');
     await until(() => status()?.state === 'waiting', 'the account to be said to be away');
     assert.equal(status()?.errorCode, 'unavailable');
-    await until(() => clock.now() - goneMs > 10 * 60_000, 'ten minutes to pass', 60_000);
+    await until(() => clock.now() - goneMs > 10 * 60_000, 'ten minutes to pass', patienceMs);
     assert.notEqual(status()?.state, 'connected');
     assert.ok((status()?.attempts ?? 0) > 3, 'it was tried again and again');
     const waiting = await outboxRows(inside.store);
@@ -213,7 +215,7 @@ describe('drills', { concurrency: true }, () => {
 
   describe('a clock that is set', { concurrency: true }, () => {
     for (const [name, backMs] of [['hours', 5 * hourMs], ['a day', dayMs]] as const) {
-      test(`back by ${name} holds up neither what waits nor what runs, and runs no job twice`, async () => {
+      test(`back by ${name} holds up neither what waits nor what runs, and runs no job twice`, { timeout: 600_000 }, async () => {
         await using world = await newWorld();
         const { clock, inside } = await startHurried(world);
         await using _inside = inside;
@@ -234,7 +236,7 @@ describe('drills', { concurrency: true }, () => {
         assert.match(seen()[0] ?? '', /test/);
         assert.deepEqual(seen().slice(1), answersTo(['message 1', 'message 2']));
         assert.ok(inside.logLines.some((line) => line.includes('clock.set_back')));
-        await until(async () => (await slots(inside.store)).filter((dueMs) => dueMs > setMs && dueMs < setMs + hourMs).length >= 1, 'the job to go on by the new time');
+        await until(async () => (await slots(inside.store)).filter((dueMs) => dueMs > setMs && dueMs < setMs + hourMs).length >= 1, 'the job to go on by the new time', patienceMs);
         assertRhythm(await slots(inside.store), { minutes: 5, sinceMs: setMs, untilMs: clock.now() });
         await world.say('message 3');
         await until(() => seen().length >= 4, 'an answer');
@@ -245,7 +247,7 @@ describe('drills', { concurrency: true }, () => {
     }
 
     for (const [name, aheadMs] of [['hours', 5 * hourMs], ['a day', dayMs]] as const) {
-      test(`ahead by ${name} loses no turn, asks once for what a job has missed, and ends no conversation by itself`, async () => {
+      test(`ahead by ${name} loses no turn, asks once for what a job has missed, and ends no conversation by itself`, { timeout: 600_000 }, async () => {
         await using world = await newWorld();
         const { clock, inside } = await startHurried(world, { session_reset: { mode: 'idle', idle_minutes: 60 } });
         await using _inside = inside;
@@ -261,7 +263,7 @@ describe('drills', { concurrency: true }, () => {
         await until(() => seen().length >= 1, 'the answer');
         assert.deepEqual(seen(), ['re: message 1']);
         assert.deepEqual((await turnRows(inside.store)).filter(({ target }) => target.includes('"chatId":"7"')).map(({ attempts }) => attempts)[0], 1);
-        await until(async () => (await slots(inside.store)).some((dueMs) => dueMs > firstMs + aheadMs), 'the job to go on');
+        await until(async () => (await slots(inside.store)).some((dueMs) => dueMs > firstMs + aheadMs), 'the job to go on', patienceMs);
         const due = await slots(inside.store);
         assert.ok(due.filter((dueMs) => dueMs > firstMs && dueMs < firstMs + aheadMs).length <= 1, 'one run stands for all that was missed');
         const ended = await inside.store.read((db) => db.q.selectFrom('sessions').select('id').where('ended_at', 'is not', null).where('account', '=', 'telegram').execute());

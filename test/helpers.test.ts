@@ -92,7 +92,7 @@ test('files that an answer names go with it, and nobody sees the tag, also while
 });
 
 test('a file follows an answer that was shown while it was written', async () => {
-  await using world = await newWorld();
+  await using world = await newWorld({ display: { streaming: true } });
   const workspace = join(world.home, 'workspace');
   await mkdir(workspace, { recursive: true });
   await writeFile(join(workspace, 'notes.txt'), 'content');

@@ -52,7 +52,7 @@ const reasonOf = async (inside: Inside, nativeId: string): Promise<string | null
 
 const settings = { display: { streaming: false, busy_ack_enabled: false } };
 
-describe('hooks in a gateway', { concurrency: true }, () => {
+describe('hooks in a gateway', { concurrency: 4 }, () => {
   test('a command is denied, handled and rewritten, and the trace says by whom', async () => {
     await using world = await newWorld(settings);
     const rules = `switch (context.command) {
@@ -181,6 +181,8 @@ describe('hooks in a gateway', { concurrency: true }, () => {
     await ask(world, '/new -y');
     await world.say('and you?', { chatId: '-5', chatType: 'group', mention: true });
     await until(() => world.shown('-5').length === 1, 'the other agent');
+    // At the end hooks have a few seconds for what they have not heard yet.
+    await until(async () => (await noted(own)).some(({ event }) => event === 'agent:end') && (await noted(all)).filter(({ event }) => event === 'agent:end').length === 2, 'hooks to have heard of it');
     await inside.stop();
     const mine = (await noted(all)).filter(({ context }) => context['chat_id'] === '7');
     assert.deepEqual(mine.map(({ event }) => event), ['session:start', 'agent:start', 'agent:step', 'agent:end', 'command:new', 'session:end', 'session:reset', 'session:start']);

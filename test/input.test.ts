@@ -7,6 +7,7 @@ import type { Answer } from '../src/agent/models/chat-simulator.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
+import { movingClock } from './support/moving-clock.ts';
 import { callsTo, heldAnswer, outboxRows, saidBy, turnRows } from './support/scenes.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 
@@ -34,7 +35,7 @@ describe('bad input', { concurrency: true }, () => {
       await world.say('still there?');
       await until(() => world.shown().length === 1, 'the answer');
       assert.deepEqual(world.shown(), ['re: still there?']);
-      assert.equal(world.telegram.pending(), 0);
+      await until(() => world.telegram.pending() === 0, 'all of them to be acknowledged');
       const skipped = inside.logLines.filter((line) => line.includes('telegram.update.skipped') || line.includes('inbound.skipped'));
       assert.equal(skipped.length, 10);
       assert.ok(skipped.every((line) => line.includes('"reason"')));
@@ -130,10 +131,13 @@ describe('bad input', { concurrency: true }, () => {
     for (const [name, answer, sentence] of cases) {
       test(name, async () => {
         await using world = await newWorld();
-        await world.configure({ ...plainly, model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0, request_timeout_ms: 1000, stall_timeout_ms: 1000 } });
-        await using inside = await startInside(world);
+        await world.configure({ ...plainly, model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0, request_timeout_ms: 600_000 } });
+        const clock = movingClock(1);
+        await using inside = await startInside(world, { clock });
         world.model.next(answer);
         await world.say('hello');
+        await until(() => world.model.requests.length === 1, 'the model to be asked');
+        if (answer === silence) clock.pass(600_000);
         await until(() => world.shown().length === 1, 'a sentence');
         assert.match(world.shown()[0] ?? '', sentence);
         assert.ok(!/nginx|unavailable<|choices/.test(world.shown()[0] ?? ''), 'nothing of the raw answer');

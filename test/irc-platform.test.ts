@@ -107,10 +107,10 @@ test('lines are paced: so many at once, then one after the other', () => {
 
 test('more than the server bears is not sent, and the caller is told how long to wait', async () => {
   await using simulator = await startIrcSimulator();
-  await using connected = await start({ ...simulator.options, burst: 1, line_seconds: 30 });
+  await using connected = await start({ ...simulator.options, burst: 1, line_seconds: 60 });
   await connected.adapter.send({ key: '1', target: toAlice, text: 'one' }, never);
   const error = await failure(connected.adapter.send({ key: '2', target: toAlice, text: 'two' }, never), 'rate_limited');
-  assert.ok((error.facts.retryAfterMs ?? 0) > 25_000 && error.facts.scope === 'account');
+  assert.ok((error.facts.retryAfterMs ?? 0) > 15_000 && error.facts.scope === 'account');
   assert.equal(simulator.visible('alice').length, 1);
 });
 
@@ -166,7 +166,7 @@ test('an inbox that cannot store ends receiving with its error', async () => {
   inbox.before = () => Promise.reject(new Error('the disk is full'));
   await using connected = await start(simulator.options, inbox);
   await simulator.say({ chatId: 'alice', chatType: 'dm', senderId: 'alice', text: 'hello' });
-  assert.match(String(await within(5000, connected.ended, 'ending')), /the disk is full/);
+  assert.match(String(await within(60_000, connected.ended, 'ending')), /the disk is full/);
 });
 
 test('a message of several lines that breaks off in the middle is neither sent nor failed', async () => {
@@ -248,8 +248,10 @@ test('the gateway runs a platform from outside like its own, and one that cannot
   const asked = world.model.requests.length;
   await simulator.say({ chatId: 'alice', chatType: 'dm', senderId: 'alice', text: 'slowly' });
   await until(() => world.model.requests.length > asked, 'the model to be asked');
+  const breaks = (): number => gateway.output().split('account.disconnected').length;
+  const before = breaks();
   simulator.fail({ what: 'receive', fault: { type: 'refuse' } });
-  await until(() => simulator.nicks().length === 1, 'the gateway to come back');
+  await until(() => breaks() > before && simulator.nicks().length === 1, 'the gateway to come back');
   thinking.resolve();
   await until(() => simulator.visible('alice').length > 2, 'IRC to get the answer');
   assert.deepEqual(simulator.visible('alice').map(({ text }) => text), ['re: hello', 're: again', 're: slowly']);
@@ -287,7 +289,7 @@ test('two accounts talk to each other through ngircd', { skip: ngircd === undefi
     await failure(hermes.adapter.send({ key: '3', target: { ...toAlice, chatId: 'nobody' }, text: 'hello?' }, never), 'chat_gone');
     await failure(hermes.adapter.send({ key: '4', target: { ...room, chatId: '#elsewhere' }, text: 'hello?' }, never), 'chat_gone', 'forbidden');
     server.kill('SIGKILL');
-    assert.ok((await within(5000, hermes.ended, 'noticing')) instanceof PlatformError);
+    assert.ok((await within(60_000, hermes.ended, 'noticing')) instanceof PlatformError);
   } finally {
     server.kill('SIGKILL');
     await rm(temporary, { recursive: true });

@@ -79,14 +79,14 @@ const numbers = (from: number, count: number): readonly number[] => Array.from({
 const talk = async (world: World, ...texts: readonly string[]): Promise<string> => {
   const answers = world.shown().length + texts.length;
   for (const text of texts) await world.say(text);
-  await until(() => world.shown().length >= answers, `an answer to ${texts.at(-1)?.slice(0, 30)}`, 60_000);
+  await until(() => world.shown().length >= answers, `an answer to ${texts.at(-1)?.slice(0, 30)}`, 120_000);
   return world.shown().at(-1) ?? '';
 };
 
 const onlySession = async (store: Store): Promise<Session> => (await store.read((db) => listSessions(db, { limit: 1 })))[0] ?? assert.fail('there is no conversation');
 
 describe('a long conversation', { concurrency: true }, () => {
-  test('of thousands of messages stays within its window and keeps its facts', { timeout: 115_000 }, async () => {
+  test('of thousands of messages stays within its window and keeps its facts', { timeout: 600_000 }, async () => {
     await using world = await newWorld();
     const model = newModel();
     world.model.otherwise(model.answer);
@@ -104,7 +104,7 @@ describe('a long conversation', { concurrency: true }, () => {
     assert.ok(hits.some((hit) => hit.role === 'user' && hit.snippet.includes('3: We talk')), 'what was summarised is still found');
   });
 
-  test('goes on where it was when the process is killed while it is summarised', { timeout: 115_000 }, async () => {
+  test('goes on where it was when the process is killed while it is summarised', { timeout: 600_000 }, async () => {
     await using world = await newWorld();
     const killed = Promise.withResolvers<void>();
     const model = newModel(() => killed.promise);
@@ -114,13 +114,13 @@ describe('a long conversation', { concurrency: true }, () => {
     {
       await using first = await startOutside(world);
       for (const text of texts) await world.say(text);
-      await until(() => model.summaries() > 0, 'a summary to be asked for', 60_000);
+      await until(() => model.summaries() > 0, 'a summary to be asked for', 120_000);
       await until(() => peek(world, async (store) => (await outboxRows(store)).every((row) => row.state === 'sent')), 'what was answered to be recorded');
       await first.kill();
       killed.resolve();
     }
     await using _second = await startOutside(world);
-    await until(() => world.shown().length >= texts.length, 'every answer', 60_000);
+    await until(() => world.shown().length >= texts.length, 'every answer', 120_000);
     assert.deepEqual(factsIn(await talk(world, 'What do you remember?')), ['FACT-3', 'FACT-53']);
     assert.equal(world.shown().length, texts.length + 1, 'each was answered once');
     assert.equal(model.refusals(), 0);
@@ -185,7 +185,7 @@ describe('a long conversation', { concurrency: true }, () => {
       await talk(world, ...numbers(1, 12).map(message));
       await until(() => peek(world, async (store) => (await outboxRows(store)).every((row) => row.state === 'sent')), 'what was answered to be recorded');
       await world.say('/compress');
-      await until(() => model.summaries() > 0, 'a summary to be asked for', 60_000);
+      await until(() => model.summaries() > 0, 'a summary to be asked for', 120_000);
       await first.kill();
       killed.resolve();
     }

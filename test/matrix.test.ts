@@ -23,14 +23,14 @@ describe('a gateway on Matrix', { concurrency: true }, () => {
     {
       await using gateway = await startOutside(world);
       await say(simulator, 'one');
-      await until(() => shown(simulator).length === 1, 'the first answer', 20_000);
+      await until(() => shown(simulator).length === 1, 'the first answer');
       await gateway.kill();
     }
     await say(simulator, 'two');
     await using again = await startOutside(world);
-    await until(() => shown(simulator).length === 2, 'the second answer', 20_000);
+    await until(() => shown(simulator).length === 2, 'the second answer');
     await say(simulator, 'three');
-    await until(() => shown(simulator).length === 3, 'the third answer', 20_000);
+    await until(() => shown(simulator).length === 3, 'the third answer');
     assert.deepEqual(shown(simulator), ['re: one', 're: two', 're: three']);
     const clear = simulator.world.rooms.get(room)?.timeline.filter(({ event }) => event.sender === simulator.bot.id && event.type === 'm.room.message');
     assert.deepEqual(clear, []);
@@ -43,7 +43,7 @@ describe('a gateway on Matrix', { concurrency: true }, () => {
     await using _inside = await startInside(world);
     simulator.fail({ what: 'send', fault: { type: 'drop_answer' } });
     await say(simulator, 'hello');
-    await until(() => simulator.log.filter(({ path }) => path.includes('/send/m.room.message/')).length === 2, 'the message is sent again', 20_000);
+    await until(() => simulator.log.filter(({ path }) => path.includes('/send/m.room.message/')).length === 2, 'the message is sent again');
     await until(() => shown(simulator).length > 0, 'the answer is seen');
     assert.deepEqual(shown(simulator), ['re: hello']);
   });

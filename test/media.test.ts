@@ -61,6 +61,7 @@ describe('what people send and hear', { concurrency: 3 }, () => {
     {
       await using outside = await startOutside(world);
       await until(() => world.model.requests.length === 1, 'the model to be asked');
+      await until(() => peek(world, async (store) => (await outboxRows(store)).every(({ state }) => state === 'sent')), 'what was heard to be shown');
       await outside.kill();
     }
     assert.equal(audio.requests.length, 2);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { status } from '../src/agent/models/chat-simulator.ts';
+import { outboxRows, peek } from './support/scenes.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { Outside, World } from './support/whole.ts';
 
@@ -35,7 +36,7 @@ test('every picture of the Grafana dashboard asks for something that a gateway i
   await using world = await newWorld();
   await using gateway = await startOutside(world);
   await world.say('hello');
-  await until(() => world.shown().includes('re: hello'), 'an answer');
+  await until(() => peek(world, async (store) => (await outboxRows(store)).some(({ state }) => state === 'sent')), 'an answer');
   const text = await metricsOf(gateway);
   const known = new Set([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) => (type === 'histogram' ? [`${name}_bucket`] : [name])));
   for (const { title, targets } of dashboard.panels) for (const { expr } of targets) for (const name of metricsIn(expr)) assert.ok(known.has(name) || absentHere.has(name), `${title}: ${name}`);

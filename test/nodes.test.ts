@@ -121,6 +121,7 @@ describe('gateways on PostgreSQL', { concurrency: true, ...(noPostgresReason !==
     for (let i = 0; i < 8; i += 1) await world.say('/stop', { chatId: String(-900 - i), chatType: 'group' });
     await until(() => first.gateway.runningTurns + second.gateway.runningTurns === 0, 'all to be free');
     await until(async () => (await turnRows(first.store)).every((turn) => turn.state === 'done' && turn.exit_reason === 'stopped'), 'all turns to be over');
+    await until(async () => (await outboxRows(first.store)).every(({ state }) => state === 'sent'), 'all answers to be recorded');
     for (let i = 0; i < 8; i += 1) assert.deepEqual(world.shown(String(-900 - i)), ['⏹ Stopped.']);
   });
 

@@ -57,7 +57,8 @@ const callOn = async (port: number, name: string, signal: AbortSignal): Promise<
 
 describe('hermes gateway run --replace', { concurrency: true, skip: process.platform !== 'linux' && 'two processes cannot share a port here' }, () => {
   test('refuses nobody while one takes over from the other, and what the first is doing is done by it', async () => {
-    await using scene = await newCalledWorld();
+    // Its turn ends before its time.
+    await using scene = await newCalledWorld({ agent: { restart_drain_timeout: 600 } });
     const { world, port } = scene;
     const slow = heldAnswer();
     world.model.next(slow.answer);
@@ -99,7 +100,7 @@ describe('hermes gateway run --replace', { concurrency: true, skip: process.plat
     await until(() => slow.held() === 1, 'a turn to run');
     first.child.kill('SIGSTOP');
     const starting = startOutside(world, {}, ['--replace']);
-    await until(() => first.child.signalCode !== null, 'the first to be ended', 60_000);
+    await until(() => first.child.signalCode !== null, 'the first to be ended', 110_000);
     await using _second = await starting;
     await until(() => world.shown().length === 1, 'the answer of the second');
     assert.deepEqual([first.child.signalCode, ...world.shown()], ['SIGKILL', 're: slowly']);
@@ -115,7 +116,7 @@ describe('hermes gateway run --replace', { concurrency: true, skip: process.plat
     await using _other = other;
     await until(() => [first, second, one, other].filter(({ child }) => child.exitCode === null).length === 1, 'one to be left');
     const left = one.child.exitCode === null ? one : other;
-    for (const { child, output } of [one, other, second]) if (child !== left.child) assert.match(output(), /"why":"replaced"/);
+    for (const { child, output } of [one, other, second]) if (child !== left.child) await until(() => output().includes('"why":"replaced"'), 'it to have said why it ended');
     await world.say('who is there?');
     await until(() => world.shown().includes('re: who is there?'), 'an answer');
     assert.doesNotMatch(left.output(), /"code":"conflict"/);
@@ -123,7 +124,7 @@ describe('hermes gateway run --replace', { concurrency: true, skip: process.plat
   });
 
   test('is stopped with the one that it takes over from', async () => {
-    await using scene = await newCalledWorld();
+    await using scene = await newCalledWorld({ agent: { restart_drain_timeout: 600 } });
     const { world } = scene;
     const slow = heldAnswer();
     world.model.next(slow.answer);

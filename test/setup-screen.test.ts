@@ -17,7 +17,7 @@ const type = (screen: TestScreen, text: string): void => {
 
 const model = (world: World): readonly string[] => ['--model-provider', 'openai', '--model', 'sim-1', '--base-url', world.model.baseUrl];
 
-describe('the wizard on a screen', { concurrency: 3, timeout: 120_000, skip: noScreenReason ?? false }, () => {
+describe('the wizard on a screen', { concurrency: 3, skip: noScreenReason ?? false }, () => {
   test('leads from nothing to the first message, hides what is secret, and asks again for what was refused', async () => {
     await using outer = await newWorld();
     const world = fresh(outer, { OPENAI_API_KEY: modelKey, OPENAI_BASE_URL: outer.model.baseUrl });

@@ -8,7 +8,7 @@ import { newWorld, startInside, startOutside, until } from './support/whole.ts';
 
 describe('the end of the process', { concurrency: true }, () => {
   test('waits for a streaming turn no longer than it may, and the turn continues after the next start without having failed', async () => {
-    await using world = await newWorld({ agent: { restart_drain_timeout: 1 } });
+    await using world = await newWorld({ agent: { restart_drain_timeout: 1 }, display: { streaming: true } });
     const stream = streamedAnswer();
     world.model.next(stream.answer);
     {
@@ -20,7 +20,7 @@ describe('the end of the process', { concurrency: true }, () => {
       const askedMs = Date.now();
       assert.equal(await first.stop(), 0);
       const tookMs = Date.now() - askedMs;
-      assert.ok(tookMs >= 900 && tookMs < 20_000, `${tookMs} ms`);
+      assert.ok(tookMs >= 900 && tookMs < 60_000, `${tookMs} ms`);
       assert.ok(first.output().includes('"gateway.stopped"'));
       assert.deepEqual(world.shown().slice(1), ['⏸️ I have to stop for a moment. I go on with this when I am back.']);
     }

@@ -139,7 +139,7 @@ describe('a gateway in Slack', { concurrency: 3 }, () => {
   });
 
   test('shows an answer while it grows, in one message of the thread', async () => {
-    await using scene = await newSlackWorld({ display: {} });
+    await using scene = await newSlackWorld({ display: { streaming: true } });
     const { slack, world, shown } = scene;
     const stream = streamedAnswer();
     world.model.otherwise(stream.answer);

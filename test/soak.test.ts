@@ -15,7 +15,7 @@ interface Result extends Verdict {
   readonly done: readonly string[];
 }
 
-test('a gateway lives through traffic and every kind of restart without losing or doubling anything', { skip: process.platform === 'win32' && 'a process cannot take its own place there' }, async () => {
+test('a gateway lives through traffic and every kind of restart without losing or doubling anything', { timeout: 600_000, skip: process.platform === 'win32' && 'a process cannot take its own place there' }, async () => {
   const { stdout } = await soak(process.execPath, [script, '--quick', '--json']).catch((error: { readonly code: number; readonly stdout: string; readonly stderr: string }) => {
     assert.equal(error.code, 1, error.stderr);
     return error;

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const launcher = fileURLToPath(new URL('../bin/hermes.js', import.meta.url));
 
-test('a conversation in a terminal whose gateway cannot start ends with the reason, and leaves nothing running', { timeout: 60_000 }, async (t) => {
+test('a conversation in a terminal whose gateway cannot start ends with the reason, and leaves nothing running', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-start-failure-'));
   try {
     const server = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] };

@@ -86,7 +86,7 @@ describe('titles that conversations get by themselves', { concurrency: true }, (
     await using world = await newWorld(settings);
     world.model.otherwise(finding(says('Trip to Rome')));
     await using inside = await startInside(world);
-    await inside.gateway.untilReceiving('web', AbortSignal.timeout(10_000));
+    await inside.gateway.untilReceiving('web', AbortSignal.timeout(60_000));
     const page = inside.gateway.webhook('web')?.routes;
     assert.ok(page !== undefined);
     const list = async (): Promise<readonly string[]> => ((await (await page.request('/chats')).json()) as ChatsAnswer).chats.map(({ title }) => title);

@@ -76,3 +76,23 @@ test('a message arrives at a collector as one trace, from waiting to delivery an
   const [traced] = JSON.parse((await hermes(world, ['trace', 'in_1', '--json'])).out) as readonly { readonly traceId: string }[];
   assert.equal(traced?.traceId, turn?.traceId);
 });
+
+test('the answer of a command is one trace as well, from its arrival to each try to deliver it, and can be looked up', async () => {
+  await using collector = await startCollector();
+  await using world = await newWorld({ telemetry: { otlp_endpoint: collector.url, otlp_headers: { authorization: 'Basic b3RscA==' } } });
+  const inside = await startInside(world);
+  world.telegram.fail({ what: 'send', fault: { type: 'status', status: 502 } });
+  await world.say('/title a secret title');
+  await until(() => world.shown().some((text) => text.includes('secret title')), 'the answer');
+  await until(() => inside.logLines.some((line) => line.includes('traces.refused')), 'the refusal');
+  await inside.stop();
+  const root = collector.spans.find(({ parentSpanId }) => parentSpanId === undefined);
+  const tries = collector.spans.filter((span) => span !== root);
+  assert.deepEqual([root?.name, root?.status?.code, valueOf(root, 'hermes.account')], ['command', undefined, 'telegram']);
+  assert.deepEqual(tries.map((span) => [span.name, span.traceId, span.parentSpanId, valueOf(span, 'hermes.outcome')]), ['retry', 'sent'].map((outcome) => ['deliver', root?.traceId, root?.spanId, outcome]));
+  assert.doesNotMatch(JSON.stringify(collector.spans), /secret/);
+  const traced = await hermes(world, ['trace', 'in_1']);
+  assert.match(traced.out, new RegExp(`decided[^]*trace +${root?.traceId ?? 'none'}[^]*done[^]*delivery[^]*attempt +unavailable[^]*attempt +sent`));
+  const [shown] = JSON.parse((await hermes(world, ['trace', 'in_1', '--json'])).out) as readonly { readonly traceId: string }[];
+  assert.equal(shown?.traceId, root?.traceId);
+});

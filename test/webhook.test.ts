@@ -45,7 +45,7 @@ const call = async ({ gateway }: Inside, route: string, payload: unknown, id: st
 };
 
 test('a call is answered to whoever waits and to the chat that was arranged, once each', async () => {
-  await using world = await newCalledWorld({ issues: { secret, prompt: 'Summarize {title}', deliver: 'telegram:7', wait_seconds: 20 } });
+  await using world = await newCalledWorld({ issues: { secret, prompt: 'Summarize {title}', deliver: 'telegram:7', wait_seconds: 100 } });
   await using inside = await startInside(world);
   const answer = await call(inside, 'issues', { title: 'The door is stuck' }, 'one');
   assert.deepEqual([answer.code, answer.status], [200, 'answered']);
@@ -59,14 +59,14 @@ test('a call is answered to whoever waits and to the chat that was arranged, onc
 });
 
 test('what programs send is never a command', async () => {
-  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, wait_seconds: 20 } });
+  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, wait_seconds: 100 } });
   await using inside = await startInside(world);
   for (const text of ['/stop', '/help', 'restart gateway']) assert.equal((await call(inside, 'own', { text })).answer, `re: ${text}`);
 });
 
 test('nobody is asked, and what would need a person does not happen', async () => {
-  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, wait_seconds: 20 } });
-  await world.configure({ ...configured(world, { own: { secret, prompt: '{text}', trusted: true, wait_seconds: 20 } }), tools: { platforms: { webhook: { toolsets: ['terminal'] } } } });
+  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, wait_seconds: 100 } });
+  await world.configure({ ...configured(world, { own: { secret, prompt: '{text}', trusted: true, wait_seconds: 100 } }), tools: { platforms: { webhook: { toolsets: ['terminal'] } } } });
   world.model.next(calls({ id: 'call_1', name: 'terminal', arguments: JSON.stringify({ command: `rm -rf ${world.home}/nothing` }) }));
   await using inside = await startInside(world);
   const answer = await call(inside, 'own', { text: 'clean up' });
@@ -109,7 +109,7 @@ test('an agent that does not exist takes no calls', async () => {
 
 test('the agent that was arranged answers, whatever the routes say', async () => {
   await using world = await newCalledWorld({});
-  const routes = { own: { secret, prompt: '{text}', trusted: true, agent: 'ops', wait_seconds: 20 } };
+  const routes = { own: { secret, prompt: '{text}', trusted: true, agent: 'ops', wait_seconds: 100 } };
   await world.configure({ ...configured(world, routes), agents: { ops: {}, other: {} }, routes: [{ match: { platform: 'webhook' }, agent: 'other' }] });
   await using inside = await startInside(world);
   assert.equal((await call(inside, 'own', { text: 'hello' })).answer, 're: hello');
@@ -117,7 +117,7 @@ test('the agent that was arranged answers, whatever the routes say', async () =>
 });
 
 test('the agent is given the skills that were arranged', async () => {
-  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, skills: ['greeting', 'missing'], wait_seconds: 20 } });
+  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, skills: ['greeting', 'missing'], wait_seconds: 100 } });
   await mkdir(join(world.home, 'skills', 'greeting'), { recursive: true });
   await writeFile(join(world.home, 'skills', 'greeting', 'SKILL.md'), '---\nname: greeting\ndescription: How to greet\n---\nAlways bow first.\n');
   await using inside = await startInside(world);
@@ -126,7 +126,7 @@ test('the agent is given the skills that were arranged', async () => {
 });
 
 test('a silent answer reaches the caller and no chat', async () => {
-  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, deliver: 'telegram:7', wait_seconds: 20 } });
+  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, deliver: 'telegram:7', wait_seconds: 100 } });
   world.model.otherwise((response, request) => says(lastUserText(request.body) === 'nothing new' ? '[SILENT]' : 'news')(response, request));
   await using inside = await startInside(world);
   assert.equal((await call(inside, 'own', { text: 'nothing new' })).status, 'silent');
@@ -136,7 +136,7 @@ test('a silent answer reaches the caller and no chat', async () => {
 });
 
 test('trouble is told where the answer was expected, with the name of the webhook', async () => {
-  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, deliver: 'telegram:7', wait_seconds: 20 } });
+  await using world = await newCalledWorld({ own: { secret, prompt: '{text}', trusted: true, deliver: 'telegram:7', wait_seconds: 100 } });
   world.model.otherwise(status(401, { error: { message: 'bad key' } }));
   await using inside = await startInside(world);
   assert.match((await call(inside, 'own', { text: 'hello' })).answer ?? '', /The model refused our key/);
@@ -157,7 +157,7 @@ test('a webhook is added, tried and removed from the terminal while the gateway 
   const config = join(world.home, 'config.yaml');
   await writeFile(config, `# about everything\nmodel: { provider: openai, default: sim-1, base_url: '${world.model.baseUrl}', api_key: sk-simulated-model-key }\nhttp:\n  port: ${port} # our port\n`, { mode: 0o600 });
   await using _gateway = await startOutside(world);
-  const added = JSON.parse(await hermes(world, 'webhook', 'add', 'ask-me', '--prompt', 'About {text}', '--wait', '20', '--json')) as { url: string; secret: string; variable: string };
+  const added = JSON.parse(await hermes(world, 'webhook', 'add', 'ask-me', '--prompt', 'About {text}', '--wait', '100', '--json')) as { url: string; secret: string; variable: string };
   assert.equal(added.url, `http://127.0.0.1:${port}/webhooks/webhook/ask-me`);
   const written = await readFile(config, 'utf8');
   assert.match(written, /# about everything[\s\S]*# our port[\s\S]*secret: \$\{WEBHOOK_ASK_ME_SECRET\}/);
@@ -181,7 +181,7 @@ test('the shell command that `add` prints is taken', async (t) => {
   await using world = await newWorld();
   const port = await freePort();
   await world.configure({ http: { port } });
-  const printed = await hermes(world, 'webhook', 'add', 'ask', '--prompt', '{text}', '--wait', '20');
+  const printed = await hermes(world, 'webhook', 'add', 'ask', '--prompt', '{text}', '--wait', '100');
   const script = printed.slice(printed.indexOf('SECRET='), printed.indexOf('\n\nTry it'));
   await using _gateway = await startOutside(world);
   const { execFile } = await import('node:child_process');

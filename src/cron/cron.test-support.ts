@@ -30,6 +30,9 @@ import { cronSection } from './options.ts';
 import type { CronOptions } from './options.ts';
 import { CronRunner } from './runner.ts';
 import { settleCronTurn } from './settle-turn.ts';
+import { until } from '../../test/support/until.ts';
+
+export { until };
 
 /** Telegram with a home channel, and a second account of it that has none. */
 export const sampleTargets: ResolveDeps = {
@@ -136,15 +139,6 @@ export const start = (deps: CronDeps): AsyncDisposable & { readonly runner: Cron
   runner.start();
   let stopped: Promise<void> | undefined;
   return { runner, [Symbol.asyncDispose]: () => (stopped ??= runner.stop(0)) };
-};
-
-/** Waits until something holds; says what it waited for when it never does. */
-export const until = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
-  const untilMs = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > untilMs) throw new Error(`waited in vain for ${what}`);
-    await systemClock.sleep(5);
-  }
 };
 
 /** Waits until so many runs have asked their agents. */

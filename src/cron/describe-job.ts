@@ -56,6 +56,9 @@ export const nextText = (job: CronJob): string => {
   return job.state === 'paused' ? `paused${job.pausedReason === null ? '' : `: ${job.pausedReason}`}` : 'no more';
 };
 
+/** A job in the log of administrative acts: never by words that somebody has written. */
+export const auditedJob = (job: CronJob): string => `${job.id} (agent ${job.agent}, ${scheduleText(job)})`;
+
 const runsLeft = ({ times, fired }: CronJob): string => (times === null ? '' : `, ${Math.max(0, times - fired)} of ${times} left`);
 
 export const scheduleText = (job: CronJob): string => `${job.display}${job.schedule.kind === 'cron' ? ` (${job.zone})` : ''}${job.schedule.kind === 'once' ? '' : runsLeft(job)}`;

@@ -144,8 +144,8 @@ eachStore((_engine, open) => {
       const job = await addJob(store, { script: 'endless.mjs', noAgent });
       await makeDue(store, job.id);
       {
-        await using _first = start(sampleDeps(store, { clock: hurried, home: at.home }));
-        await until(async () => (await statesOf(store)).includes('running'), 'the script to run');
+        await using _first = start(sampleDeps(store, { clock: hurried, home: at.home, options: () => sampleOptions({ script_timeout: 86_400 }) }));
+        await until(() => existsSync(join(at.home, 'scripts', 'pids')), 'the script to run');
       }
       await using _second = start(sampleDeps(store, { clock: hurried, home: at.home, owner: 'node-b' }));
       await until(async () => (await isOver(store)) || (await isAsked(store)), 'the run to be taken up');

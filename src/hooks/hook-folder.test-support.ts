@@ -7,6 +7,8 @@ import { capturingLogger } from '../lib/logger.ts';
 import { Hooks } from './hooks.ts';
 import type { LoadDeps } from './load-hooks.ts';
 
+export { until } from '../../test/support/until.ts';
+
 export interface TestFolder extends AsyncDisposable {
   readonly path: string;
   /** Writes a hook: its manifest as JSON, which is YAML as well, with time enough for a slow machine, and its handler. Answers its folder. */
@@ -46,13 +48,4 @@ export const startHooks = async (folders: LoadDeps['folders'], more: Partial<Loa
   const hooks = new Hooks({ folders, webhooks: () => ({}), builtins: [], clock: systemClock, log, fetch, childEnvironment: () => bareEnvironment, redact: (text) => text, ...more });
   await hooks.start();
   return { hooks, lines, [Symbol.asyncDispose]: () => hooks.stop() };
-};
-
-/** Waits until something holds. */
-export const until = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
-  const untilMs = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > untilMs) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 };

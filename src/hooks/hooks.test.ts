@@ -21,7 +21,7 @@ const hasPython = (): boolean => {
   }
 };
 
-describe('hooks', { concurrency: true, skip: process.platform === 'win32' ? 'there is no sh' : false }, () => {
+describe('hooks', { concurrency: 4, skip: process.platform === 'win32' ? 'there is no sh' : false }, () => {
   test('exact names come before kinds, and kinds before everything, whatever the hooks are called', async () => {
     await using folder = await newTestFolder();
     const allow = ts('export const handle = () => null;');
@@ -57,11 +57,13 @@ describe('hooks', { concurrency: true, skip: process.platform === 'win32' ? 'the
   test('telling hooks takes no time and keeps the order of events for each of them', async () => {
     await using folder = await newTestFolder();
     const path = join(folder.path, 'log');
-    await folder.hook('notes', { events: ['agent:*'] }, sh(`sed 's/.*"turn_id":\\([0-9]*\\).*/\\1/' >> ${path}`));
+    const gate = join(folder.path, 'gate');
+    await folder.hook('notes', { events: ['agent:*'] }, sh(`until [ -e ${gate} ]; do sleep 0.02; done; sed 's/.*"turn_id":\\([0-9]*\\).*/\\1/' >> ${path}`));
     await folder.hook('hangs', { events: ['agent:*'] }, sh('sleep 300'));
     await using running = await startHooks(() => [{ path: folder.path }]);
     for (let i = 1; i <= 8; i += 1) running.hooks.emit('agent:end', { ...ended, turn_id: i });
     assert.deepEqual(await noted(path), [], 'nobody has waited');
+    await writeFile(gate, '');
     await until(async () => (await noted(path)).length === 8, 'all to be told');
     assert.deepEqual(await noted(path), ['1', '2', '3', '4', '5', '6', '7', '8']);
   });

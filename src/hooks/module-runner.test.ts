@@ -22,7 +22,7 @@ const start = async (folder: TestFolder, code: string, more: { file?: string; cl
   const lines: string[] = [];
   const clock = more.clock ?? systemClock;
   const runner = new ModuleRunner({ id: 'test', agent: undefined, handler: { kind: 'module', path } }, { clock, childEnvironment: () => more.env ?? {}, onLine: (line) => void lines.push(line) });
-  const call = async (event: string, context: unknown = {}, timeoutMs = 20_000): Promise<unknown> => runner.call(event, context, { clock, timeoutMs, signal: new AbortController().signal });
+  const call = async (event: string, context: unknown = {}, timeoutMs = 60_000): Promise<unknown> => runner.call(event, context, { clock, timeoutMs, signal: new AbortController().signal });
   return {
     lines,
     path,
@@ -36,7 +36,7 @@ const start = async (folder: TestFolder, code: string, more: { file?: string; cl
   };
 };
 
-describe('a module as a hook', { concurrency: true }, () => {
+describe('a module as a hook', { concurrency: 4 }, () => {
   test('TypeScript is called with the event and its context, and keeps what it remembers', async () => {
     await using folder = await newTestFolder();
     await using hook = await start(folder, 'let count: number = 0;\nexport const handle = async (event: string, context: { n: number }) => ({ event, sum: context.n + (count += 1) });');

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { bareEnvironment, newTestFolder, until } from './hook-folder.test-support.ts';
 import { HookError } from './hook-error.ts';
 import { runProgram } from './run-program.ts';
 
 const never = new AbortController().signal;
 
-const run = async (folder: string, code: string, more: { timeoutMs?: number; input?: string; signal?: AbortSignal; lines?: string[] } = {}): Promise<string> => {
+const run = async (folder: string, code: string, more: { clock?: Clock; timeoutMs?: number; input?: string; signal?: AbortSignal; lines?: string[] } = {}): Promise<string> => {
   const path = join(folder, 'handler');
   await writeFile(path, `#!/bin/sh\n${code}\n`, { mode: 0o755 });
   const program = { command: [path] as const, folder, env: { ...bareEnvironment, MARK: 'yes' }, input: more.input ?? '', onLine: (line: string) => void more.lines?.push(line) };
-  return runProgram(program, { clock: systemClock, timeoutMs: more.timeoutMs ?? 20_000, signal: more.signal ?? never });
+  return runProgram(program, { clock: more.clock ?? systemClock, timeoutMs: more.timeoutMs ?? 60_000, signal: more.signal ?? never });
 };
 
 const failure = async (work: Promise<unknown>): Promise<HookError> => {
@@ -65,7 +67,14 @@ describe('a program as a hook', { concurrency: true, skip: process.platform === 
 
   test('one that hangs is ended with everything that it has started', async () => {
     await using folder = await newTestFolder();
-    const error = await failure(run(folder.path, 'sleep 300 & echo $! > child; echo $$ > self; wait', { timeoutMs: 500 }));
+    // Its time is up when it has said what it has started.
+    const clock: Clock = {
+      ...systemClock,
+      async sleep(_ms, signal) {
+        while (!existsSync(join(folder.path, 'ready'))) await systemClock.sleep(5, signal);
+      },
+    };
+    const error = await failure(run(folder.path, 'sleep 300 & echo $! > child; echo $$ > self; : > ready; wait', { clock }));
     assert.equal(error.code, 'timeout');
     const pids = await Promise.all(['child', 'self'].map(async (file): Promise<number> => Number(await readFile(join(folder.path, file), 'utf8'))));
     for (const pid of pids) await until(async () => !(await isAlive(pid)), 'both to be gone');

@@ -36,8 +36,8 @@ export interface BenchInbox extends Inbox {
   before(event: InboundEvent): Promise<void>;
 }
 
-export interface Running {
-  readonly inbox: BenchInbox;
+export interface Running<I extends Inbox = BenchInbox> extends AsyncDisposable {
+  readonly inbox: I;
   /** The error `run` ended with; undefined when it ended because it was told to. Never rejects. */
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
@@ -96,25 +96,23 @@ export const newInbox = (): BenchInbox => {
   };
 };
 
-const startRun = async (adapter: Adapter, inbox: BenchInbox): Promise<Running> => {
+/** Lets an adapter receive until it is stopped. */
+export const runAdapter = async <I extends Inbox>(adapter: Adapter, inbox: I): Promise<Running<I>> => {
   const stopping = new AbortController();
   const identity = await adapter.identify(stopping.signal);
   const ended = adapter.run(inbox, identity, stopping.signal).then(
     () => undefined,
     (error: unknown) => error,
   );
-  return {
-    inbox,
-    ended,
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await ended;
   };
+  return { inbox, ended, stop, [Symbol.asyncDispose]: stop };
 };
 
 /** The adapter's routes where the platform can reach them, as `http/` mounts them. */
-const serve = async (routes: Hono): Promise<{ readonly url: string } & AsyncDisposable> => {
+export const serveRoutes = async (routes: Hono): Promise<{ readonly url: string } & AsyncDisposable> => {
   const server = createServer(getRequestListener(routes.fetch, { overrideGlobalObjects: false }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -142,9 +140,9 @@ export const openBench = async (platform: Platform, { data, folder, variant }: B
   const account = platform.name;
   const reopen: Bench['reopen'] = (options = simulator.options) => platform.open({ account, options: platform.options.parse(options), log, data, home: folder, mediaFolder: folder });
   const adapter = await reopen();
-  const server = adapter.webhook === undefined ? undefined : await serve(adapter.webhook.routes);
+  const server = adapter.webhook === undefined ? undefined : await serveRoutes(adapter.webhook.routes);
   if (server !== undefined) simulator.connect?.(server.url);
-  const running = await startRun(adapter, newInbox());
+  const running = await runAdapter(adapter, newInbox());
   const runs = [running];
   const place: Bench['place'] = (type) => simulator.places.find(({ chatType }) => chatType === type) ?? notOffered(`it has no ${type}`);
   let keys = 0;
@@ -166,7 +164,7 @@ export const openBench = async (platform: Platform, { data, folder, variant }: B
     message: (text, more = {}) => ({ key: `message:${(keys += 1)}`, target: targetOf(account, place('dm')), text, ...more }),
     visible: () => simulator.visible(place('dm').chatId),
     async run(inbox = newInbox()) {
-      const further = await startRun(adapter, inbox);
+      const further = await runAdapter(adapter, inbox);
       runs.push(further);
       return further;
     },
@@ -185,7 +183,11 @@ export const notOffered = (what: string): never => {
 
 export const targetOf = (account: string, { chatId, chatType }: SimulatedPlace): Target => ({ account, chatId, chatType });
 
-const patienceMs = 15_000;
+/** For as long as a slow machine may need. */
+const patienceMs = 60_000;
+
+/** Much longer than it takes anywhere, much shorter than any platform keeps somebody waiting by itself. */
+export const soonMs = 15_000;
 
 /** Waits until there is something. */
 export const eventually = async <T>(get: () => T | undefined | false, what: string): Promise<T> => {

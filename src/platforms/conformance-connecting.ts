@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { PlatformError } from '../core/errors.ts';
-import { eventWith, eventually, failure, never, notOffered, within } from './conformance-bench.ts';
+import { eventWith, eventually, failure, never, notOffered, soonMs, within } from './conformance-bench.ts';
 import type { Clause } from './conformance-bench.ts';
 
 /** Finds what was declared about an option, below `.optional()` and `.default()`. */
@@ -42,8 +42,8 @@ export const connecting: Readonly<Record<string, Clause>> = {
     assert.equal(first.id, second.id);
   },
 
-  'receiving ends within a second when it is told to': async ({ running }) => {
-    await within(1000, running.stop(), 'ending');
+  'receiving ends when it is told to, not when the platform says something next': async ({ running }) => {
+    await within(soonMs, running.stop(), 'ending');
     assert.equal(await running.ended, undefined);
   },
 
@@ -57,7 +57,7 @@ export const connecting: Readonly<Record<string, Clause>> = {
   'a lost connection ends receiving with an error, and the next one goes on': async ({ simulator, running, run, say }) => {
     if (simulator.webhook !== undefined) notOffered('it keeps no connection, it is called');
     simulator.fail({ what: 'receive', fault: { type: 'refuse' } });
-    const error = await within(5000, running.ended, 'noticing');
+    const error = await within(soonMs, running.ended, 'noticing');
     assert.ok(error instanceof PlatformError, `ended with ${String(error)}`);
     const { inbox } = await run();
     await say({ text: 'still there?' });

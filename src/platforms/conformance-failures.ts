@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { aMoment, eventually, failure, never, notOffered, within } from './conformance-bench.ts';
+import { aMoment, eventually, failure, never, notOffered, soonMs, within } from './conformance-bench.ts';
 import type { Clause } from './conformance-bench.ts';
 import type { Fault } from './simulator.ts';
 
@@ -23,7 +23,7 @@ export const failures: Readonly<Record<string, Clause>> = {
     const sending = failure(adapter.send(message('never answered'), stopping.signal), 'aborted', 'unknown_outcome');
     await aMoment();
     stopping.abort();
-    await within(1000, sending, 'ending');
+    await within(soonMs, sending, 'ending');
   },
 
   'a rate limit carries its delay, and nothing is tried again': async ({ simulator, adapter, message, visible }) => {

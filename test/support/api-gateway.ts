@@ -4,12 +4,14 @@ import { apiOptions } from '../../src/http/api/options.ts';
 import { httpApp } from '../../src/http/app.ts';
 import { newLogins } from '../../src/http/logins.ts';
 import { httpOptions } from '../../src/http/options.ts';
+import { accountReport } from '../../src/http/account-report.ts';
 import { startHttp } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { capturingLogger } from '../../src/lib/logger.ts';
 import { newMetrics } from '../../src/lib/metrics.ts';
 import { accountData } from '../../src/store/account-data.ts';
+import { freshStatus } from '../../src/store/accounts.ts';
 import type { Inside, World } from './whole.ts';
 import { newWorld, startInside } from './whole.ts';
 
@@ -25,6 +27,13 @@ export interface ApiGateway extends AsyncDisposable {
   ask(path: string, init?: RequestInit): Promise<Response>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
+
+/** A world whose model is asked as a server of the OpenAI kind is, once for every question. */
+export const newOpenaiWorld = async (more: Readonly<Record<string, unknown>> = {}): Promise<World> => {
+  const world = await newWorld();
+  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: 'sk-simulated-model-key', max_retries: 0 }, ...more });
+  return world;
+};
 
 /** The gateway with its HTTP door and a simulated model; `api` are settings of `api_server`. */
 export const startApiGateway = async (options: { readonly api?: Readonly<Record<string, unknown>>; readonly config?: Readonly<Record<string, unknown>>; readonly clock?: Clock; readonly world?: World } = {}): Promise<ApiGateway> => {
@@ -42,7 +51,7 @@ export const startApiGateway = async (options: { readonly api?: Readonly<Record<
     log,
     logins: newLogins({ store: accountData(store, 'http'), clock, token: undefined }),
     metrics: newMetrics({ onError: () => undefined }),
-    readiness: () => ({ ready: true, accounts: [{ account: 'telegram', state: 'connected', lastEvidenceMs: 1 }] }),
+    readiness: () => ({ ready: true, accounts: [accountReport(freshStatus('telegram', { state: 'connected', lastCallAtMs: 1 }))] }),
     webhook: () => undefined,
     page: new Map(),
     store,
@@ -65,7 +74,6 @@ export const startApiGateway = async (options: { readonly api?: Readonly<Record<
   };
 };
 
-/** Everything that a stream of server-sent events says, comments included. */
 /** The frames of a streamed response, without the word at their end, which has to be there. */
 export const readEvents = async (response: Response): ReturnType<typeof readFrames> => {
   const frames = await readFrames(response);
@@ -73,6 +81,7 @@ export const readEvents = async (response: Response): ReturnType<typeof readFram
   return frames.slice(0, -1);
 };
 
+/** Everything that a stream of server-sent events says, comments included. */
 export const readFrames = async (response: Response): Promise<readonly { readonly event?: string; readonly data?: string; readonly id?: string; readonly comment?: string }[]> => {
   const text = await response.text();
   return text

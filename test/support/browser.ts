@@ -34,5 +34,5 @@ const executable = async (): Promise<string> => {
 /** A real browser without a window. */
 export const launchBrowser = async (): Promise<Browser> => {
   const isRoot = process.getuid?.() === 0;
-  return chromium.launch({ executablePath: await executable(), headless: true, args: [...(isRoot ? ['--no-sandbox'] : []), '--font-render-hinting=none'] });
+  return chromium.launch({ executablePath: await executable(), headless: true, timeout: 110_000, args: [...(isRoot ? ['--no-sandbox'] : []), '--font-render-hinting=none'] });
 };

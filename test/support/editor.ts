@@ -26,6 +26,7 @@ export const openEditor = async (world: World): Promise<Editor> => {
   let err = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
   const exited = once(child, 'exit');
+  const closed = once(child, 'close');
   const updates: SessionNotification[] = [];
   const asked: RequestPermissionRequest[] = [];
   let how = async (_request: RequestPermissionRequest): Promise<RequestPermissionResponse> => ({ outcome: { outcome: 'cancelled' } });
@@ -39,7 +40,7 @@ export const openEditor = async (world: World): Promise<Editor> => {
   await connection.agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
   const leave = async (): Promise<{ code: number | null; err: string }> => {
     child.stdin.end();
-    await exited;
+    await closed;
     return { code: child.exitCode, err };
   };
   return {

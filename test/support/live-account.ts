@@ -32,7 +32,7 @@ export const openLiveAccount = async (): Promise<LiveAccount> => {
   const gate = await DeliveryGate.open({ store, clock, log: silentLogger });
   return {
     simulator,
-    connections: { platform: () => telegram as Platform, adapter: () => adapter, succeeded: () => undefined },
+    connections: { names: () => ['telegram'], platform: () => telegram as Platform, adapter: () => adapter, succeeded: () => undefined },
     gate,
     clock,
     store,

@@ -91,7 +91,7 @@ export const openScreen = (world: World, options: { readonly args?: readonly str
   const variables = Object.entries({ ...world.env, ...env }).map(([name, value]) => `${name}=${value}`);
   const quoted = ['env', ...variables, process.execPath, launcher, ...args].map((word) => `'${word}'`).join(' ');
   const tmux = newTmux(world);
-  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), `${quoted}; echo "left with $?"; exec sleep 60`);
+  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), `${quoted}; echo "left with $?"; exec sleep 600`);
   const capture = (...more: readonly string[]): string => tmux('capture-pane', '-p', ...more);
   return {
     rows: () => capture().split('\n'),
@@ -102,7 +102,7 @@ export const openScreen = (world: World, options: { readonly args?: readonly str
       tmux('paste-buffer', '-p');
     },
     resize: (width, height) => void tmux('resize-window', '-x', String(width), '-y', String(height)),
-    async sees(text, timeoutMs = 45_000) {
+    async sees(text, timeoutMs = 60_000) {
       try {
         await until(() => sees(capture('-S', '-1000'), text), String(text), timeoutMs);
       } catch (error) {

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { InboundEvent, OutboundMessage } from '../../src/core/message.ts';
 import { replyTarget } from '../../src/core/message.ts';
@@ -13,6 +12,7 @@ import { startHttp } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { newMetrics } from '../../src/lib/metrics.ts';
+import { untilAborted } from '../../src/lib/until-aborted.ts';
 import type { Adapter, Inbox } from '../../src/platforms/contract.ts';
 import { web } from '../../src/platforms/web/index.ts';
 import { webOptions } from '../../src/platforms/web/options.ts';
@@ -30,8 +30,8 @@ export interface Agent {
   readonly adapter: Adapter;
   readonly signal: AbortSignal;
   reply(event: InboundEvent, text: string, more?: Partial<OutboundMessage>): Promise<string>;
-  /** Sends the first piece and lets the message grow by the others. */
-  stream(event: InboundEvent, pieces: readonly string[], everyMs: number): Promise<string>;
+  /** Sends the first piece and lets the message grow by the others, each when it may. */
+  stream(event: InboundEvent, pieces: readonly string[], may: () => Promise<void>): Promise<string>;
 }
 
 const newAgent = (adapter: Adapter, signal: AbortSignal): Agent => {
@@ -41,13 +41,17 @@ const newAgent = (adapter: Adapter, signal: AbortSignal): Agent => {
     adapter,
     signal,
     reply,
-    async stream(event, pieces, everyMs) {
+    async stream(event, pieces, may) {
+      const untilAllowed = async (): Promise<void> => {
+        await Promise.race([may(), untilAborted(signal)]);
+        signal.throwIfAborted();
+      };
       await adapter.typing?.show(replyTarget(event), signal);
-      await delay(everyMs, undefined, { signal });
+      await untilAllowed();
       let text = pieces[0] ?? '';
       const id = await reply(event, text);
       for (const piece of pieces.slice(1)) {
-        await delay(everyMs, undefined, { signal });
+        await untilAllowed();
         text += piece;
         await adapter.edits?.edit(id, message(event, text), false, signal);
       }
@@ -71,7 +75,7 @@ export interface WebGateway extends AsyncDisposable {
 export const startWebGateway = async (options: { readonly folder: string; readonly script: Script; readonly port?: number; readonly http?: Readonly<Record<string, unknown>> }): Promise<WebGateway> => {
   const media = join(options.folder, 'media');
   await mkdir(media, { recursive: true });
-  await ensureBuilt({ root, log: silentLogger });
+  await ensureBuilt({ root, log: silentLogger, environment: process.env });
   const data = await openStoredData(options.folder);
   const section = httpOptions.parse({ port: options.port ?? 0, ...options.http });
   const logins = newLogins({ store: data, clock: systemClock, token: section.token });

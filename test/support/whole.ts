@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +22,9 @@ import { startTelegramSimulator } from '../../src/platforms/telegram/simulator.t
 import type { TelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { until } from './until.ts';
+
+export { until };
 
 const launcher = fileURLToPath(new URL('../../bin/hermes.js', import.meta.url));
 
@@ -33,6 +36,12 @@ export const lastUserText = (body: { readonly messages: readonly Readonly<Record
 
 /** Answers every message with `re: ` and its text. */
 export const echo: Answer = (response, request) => says(`re: ${lastUserText(request.body)}`)(response, request);
+
+/** In one step, as editors do: whoever watches the file never sees a part of it. */
+export const replaceFile = async (path: string, text: string): Promise<void> => {
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+};
 
 /** The outer world of a gateway: a Telegram, a model endpoint and a home, all on this machine. */
 export interface World extends AsyncDisposable {
@@ -61,7 +70,9 @@ export const newWorld = async (changes: Readonly<Record<string, unknown>> = {}):
     };
     // One who does not look for titles counts the calls that are made for answers.
     const auxiliary = { title_generation: { enabled: false }, ...(more['auxiliary'] as object | undefined) };
-    await writeFile(join(home, 'config.yaml'), JSON.stringify({ ...base, ...more, auxiliary }), { mode: 0o600 });
+    // What is shown only of work that takes long would be seen on a slow machine, and not on a fast one.
+    const display = { streaming: false, tool_progress: 'off', ...(more['display'] as object | undefined) };
+    await replaceFile(join(home, 'config.yaml'), JSON.stringify({ ...base, ...more, auxiliary, display }));
   };
   await configure(changes);
   return {
@@ -75,7 +86,8 @@ export const newWorld = async (changes: Readonly<Record<string, unknown>> = {}):
     async [Symbol.asyncDispose]() {
       await telegram[Symbol.asyncDispose]();
       await model[Symbol.asyncDispose]();
-      await rm(home, { recursive: true, force: true });
+      // What a gateway that was killed has started may write a last word.
+      await rm(home, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 };
@@ -128,7 +140,7 @@ export interface Outside extends AsyncDisposable {
   output(): string;
   /** kill -9 */
   kill(): Promise<void>;
-  /** SIGTERM; answers the exit code. */
+  /** SIGTERM; answers the exit code, when all that it has said is there. */
   stop(): Promise<number | null>;
 }
 
@@ -137,31 +149,33 @@ export const startOutside = async (world: World, env: Readonly<Record<string, st
   const child = spawn(process.execPath, [launcher, 'gateway', 'run', ...args], { env: { ...process.env, ...world.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const exited = once(child, 'exit');
+  const closed = once(child, 'close');
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   child.stderr.on('data', (data: Buffer) => (output += data.toString()));
-  await until(() => output.includes('"gateway.started"') || child.exitCode !== null, 'the gateway to start', 60_000);
-  if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}:\n${output}`);
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-    await exited;
-    return child.exitCode;
+  const isGone = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const hasStarted = (): boolean => output.includes('"gateway.started"');
+  await until(() => hasStarted() || isGone(), 'the gateway to start', 110_000);
+  // What it has said last comes behind its end.
+  if (!hasStarted()) await closed;
+  if (!hasStarted()) throw new Error(`the gateway ended with ${child.exitCode ?? child.signalCode}:\n${output}`);
+  const end = (signal: NodeJS.Signals): void => {
+    if (!isGone()) child.kill(signal);
   };
   return {
     child,
     output: () => output,
-    kill: async () => void (await end('SIGKILL')),
-    stop: () => end('SIGTERM'),
+    async kill() {
+      end('SIGKILL');
+      await exited;
+    },
+    async stop() {
+      end('SIGTERM');
+      await closed;
+      return child.exitCode;
+    },
     async [Symbol.asyncDispose]() {
-      await end('SIGKILL');
+      end('SIGKILL');
+      await exited;
     },
   };
-};
-
-/** Waits until something holds; says what it waited for when it never does. */
-export const until = async (condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 60_000): Promise<void> => {
-  const untilMs = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() > untilMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 };

@@ -7,14 +7,14 @@ import type { TurnEvent } from '../../core/turn.ts';
 import { noUsage } from '../../core/transcript.ts';
 import type { AskPerson, TurnAbort } from '../contract.ts';
 import { hello } from '../turn.test-support.ts';
-import { asking, assistant, deadlineClock, newBench, run, user } from './acp-agent.test-support.ts';
+import { asking, assistant, deadlineClock, impatientClock, newBench, run, user } from './acp-agent.test-support.ts';
 
 const stop = (kind: TurnAbort['kind']): { controller: AbortController; abort(): void } => {
   const controller = new AbortController();
   return { controller, abort: () => controller.abort({ kind } satisfies TurnAbort) };
 };
 
-describe('an agent that is another program', { concurrency: 2, timeout: 60_000 }, () => {
+describe('an agent that is another program', { concurrency: 2 }, () => {
   test('answers, with its text as it grows, its usage, and one row at the end', async () => {
     await using bench = await newBench();
     const { events, messages, end } = await run(bench.agent(), asking('echo hello'));
@@ -118,7 +118,7 @@ describe('an agent that is another program', { concurrency: 2, timeout: 60_000 }
   });
 });
 
-describe('what it may do', { concurrency: 2, timeout: 60_000 }, () => {
+describe('what it may do', { concurrency: 2 }, () => {
   const answers = (value: string | undefined, asked: Question[] = []): AskPerson => async (question) => {
     asked.push(question);
     const option = question.options.find((each) => each.value.startsWith(value ?? '-'));
@@ -187,7 +187,7 @@ describe('what it may do', { concurrency: 2, timeout: 60_000 }, () => {
   });
 });
 
-describe('a turn that has a folder of its own', { timeout: 60_000 }, () => {
+describe('a turn that has a folder of its own', () => {
   test('is worked on there, and files are offered from there alone', async () => {
     await using bench = await newBench();
     const agent = bench.agent({ options: { files: 'read' } });
@@ -203,7 +203,7 @@ describe('a turn that has a folder of its own', { timeout: 60_000 }, () => {
   });
 });
 
-describe('when it goes wrong', { concurrency: 2, timeout: 60_000 }, () => {
+describe('when it goes wrong', { concurrency: 2 }, () => {
   test('a stop reaches the agent, keeps what was said, and the session goes on', async () => {
     await using bench = await newBench();
     const agent = bench.agent();
@@ -218,7 +218,7 @@ describe('when it goes wrong', { concurrency: 2, timeout: 60_000 }, () => {
 
   test('an agent that ignores a stop loses the session, and its process when nobody else needs it', async () => {
     await using bench = await newBench();
-    const agent = bench.agent({ abilities: 'stubborn,load' });
+    const agent = bench.agent({ abilities: 'stubborn,load', clock: impatientClock });
     const { controller, abort } = stop('interrupted');
     await run(agent, asking('wait', { turnId: '1' }), { signal: controller.signal, onEvent: ({ type }) => type === 'text' && abort() });
     const next = await run(agent, { turnId: '2', transcript: [user('wait'), user('echo on')] });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { systemClock } from '../../lib/clock.ts';
+import { manualClock, systemClock } from '../../lib/clock.ts';
 import { LockTimeout, withFileLock } from './file-lock.ts';
 
 let folder = '';
@@ -78,7 +78,11 @@ test('a lock that is held for too long, or was never written, is taken over', as
   await leaveBehind({ atMs: Date.now() - 120_000 });
   assert.equal(await withFileLock(lockPath(), options, async () => 'taken'), 'taken');
   await writeFile(lockPath(), '');
-  assert.equal(await withFileLock(lockPath(), { ...options, waitMs: 60 }, async () => 'taken'), 'taken');
+  const clock = manualClock();
+  const course = { isTaken: false };
+  const taking = withFileLock(lockPath(), { ...options, clock, waitMs: 60 }, async () => (course.isTaken = true));
+  while (!course.isTaken) await clock.advance(1);
+  await taking;
   await leaveBehind({ host: 'another machine', pid: await deadPid() });
   await assert.rejects(withFileLock(lockPath(), { ...options, waitMs: 50 }, async () => undefined), LockTimeout, 'the numbers of another machine say nothing here');
 });

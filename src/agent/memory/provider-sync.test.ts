@@ -26,7 +26,7 @@ afterEach(async () => {
   await scene[Symbol.asyncDispose]();
 });
 
-const honcho = () => newHonchoProvider(memorySection.schema.parse({ honcho: { base_url: simulator.url, timeout_ms: 5000 } }).honcho, 'main');
+const honcho = () => newHonchoProvider(memorySection.schema.parse({ honcho: { base_url: simulator.url, timeout_ms: 60_000 } }).honcho, 'main');
 const newMemory = (options: object = {}, more: { clock?: Clock } = {}): AgentMemory => {
   const memory = scene.memory(options, { provider: honcho(), ...more });
   started.push(memory);
@@ -137,7 +137,7 @@ test('without a provider nothing is queued, and what an earlier one left is drop
 });
 
 test('what is remembered comes fenced, and without what does not belong there', async () => {
-  const memory = newMemory();
+  const memory = newMemory({}, { clock: manualClock() });
   await callTool(memory, 'honcho_conclude', { conclusion: 'Ada lives in Paris' });
   const block = await memory.recall('Where in Paris?', dmSession);
   assert.match(block ?? '', /^<memory-context>\n\[Recalled .* never instructions\.\]\nAda lives in Paris\n<\/memory-context>$/);

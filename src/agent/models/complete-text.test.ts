@@ -8,6 +8,7 @@ import { newChatSimulator, says, silence, status } from './chat-simulator.ts';
 import type { ChatSimulator } from './chat-simulator.ts';
 import { newCompleteText } from './complete-text.ts';
 import type { CompleteText, CompleteTextOptions } from './complete-text.ts';
+import { askedTimes } from './conformance.test-support.ts';
 import type { ModelRoute } from './contract.ts';
 import { newEndpoint } from './endpoint.ts';
 
@@ -24,7 +25,7 @@ const route = (simulator: ChatSimulator, model: string): ModelRoute => ({
 });
 
 const completer = (more: Partial<CompleteTextOptions> = {}): CompleteText =>
-  newCompleteText({ routes: [route(small, 'small'), route(main, 'main')], timeoutMs: 5000, maxRetries: 0, clock: systemClock, log: silentLogger, ...more });
+  newCompleteText({ routes: [route(small, 'small'), route(main, 'main')], timeoutMs: 60_000, maxRetries: 0, clock: systemClock, log: silentLogger, ...more });
 
 const job = { system: 'Name it.', prompt: 'A long talk.', maxOutputTokens: 20 };
 const never = new AbortController().signal;
@@ -49,9 +50,14 @@ test('what the small model fails at, in any way, the main model does', async () 
 });
 
 test('a model that takes too long is not waited for', async () => {
+  const clock = manualClock();
+  const before = small.requests.length;
   small.next(silence);
   main.next(says('In time'));
-  assert.equal((await completer({ timeoutMs: 50 })(job, never)).text, 'In time');
+  const text = completer({ clock, timeoutMs: 50 })(job, never);
+  await askedTimes(small, before + 1);
+  await clock.advance(50);
+  assert.equal((await text).text, 'In time');
 });
 
 test('a failure that may pass is repeated first', async () => {
@@ -67,10 +73,12 @@ test('when all fail the last failure is thrown; an abort ends it at once', async
   small.next(status(401));
   main.next(status(402));
   await assert.rejects(completer()(job, never), failsWith('billing'));
+  const before = small.requests.length;
   small.next(silence);
   const controller = new AbortController();
   const text = completer()(job, controller.signal);
-  setImmediate(() => controller.abort());
+  await askedTimes(small, before + 1);
+  controller.abort();
   await assert.rejects(text, failsWith('aborted'));
   await assert.rejects(completer()(job, controller.signal), failsWith('aborted'));
 });

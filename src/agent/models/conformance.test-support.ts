@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { ModelError } from '../../core/errors.ts';
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import { systemClock } from '../../lib/clock.ts';
+import type { Clock, ManualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import type { ChatSimulator } from './chat-simulator.ts';
 import type { Finish, ModelEvent, ModelProvider, ModelRequest } from './contract.ts';
 import { newEndpoint } from './endpoint.ts';
 import type { EndpointOptions } from './endpoint.ts';
@@ -17,8 +19,8 @@ export const look = { name: 'look', description: 'Looks.', parameters: { type: '
 
 export const never = new AbortController().signal;
 
-export const endpoint = (options: Pick<EndpointOptions, 'wire' | 'baseUrl'> & Partial<EndpointOptions>): ModelProvider =>
-  newEndpoint({ name: 'test', keys: [apiKey], requestTimeoutMs: 5000, stallTimeoutMs: 5000, ...options }, { clock: systemClock, log: silentLogger });
+export const endpoint = (options: Pick<EndpointOptions, 'wire' | 'baseUrl'> & Partial<EndpointOptions>, clock: Clock = systemClock): ModelProvider =>
+  newEndpoint({ name: 'test', keys: [apiKey], requestTimeoutMs: 60_000, stallTimeoutMs: 60_000, ...options }, { clock, log: silentLogger });
 
 export const ask = (model: ModelProvider, request = question, signal = never): Promise<ModelEvent[]> => Array.fromAsync(model.stream(request, signal));
 
@@ -39,15 +41,31 @@ export const rowOf = (events: readonly ModelEvent[]): TranscriptMessage => {
 };
 
 /** The error of a call that must fail, with the text that came before it. */
-export const failure = async (model: ModelProvider, options: { readonly request?: ModelRequest; readonly signal?: AbortSignal } = {}): Promise<{ error: ModelError; text: string }> => {
+export const failure = async (model: ModelProvider, options: { readonly request?: ModelRequest; readonly signal?: AbortSignal; onEvent?(event: ModelEvent): void } = {}): Promise<{ error: ModelError; text: string }> => {
   const events: ModelEvent[] = [];
   try {
-    for await (const event of model.stream(options.request ?? question, options.signal ?? never)) events.push(event);
+    for await (const event of model.stream(options.request ?? question, options.signal ?? never)) {
+      events.push(event);
+      options.onEvent?.(event);
+    }
   } catch (error) {
     assert.ok(error instanceof ModelError, String(error));
     return { error, text: said(events) };
   }
   throw new Error('the call did not fail');
+};
+
+/** Lets time pass until the work has ended. */
+export const elapsing = async <T>(clock: ManualClock, work: Promise<T>): Promise<T> => {
+  const course = { isOver: false };
+  const ended = work.finally(() => (course.isOver = true));
+  while (!course.isOver) await clock.advance(10);
+  return ended;
+};
+
+/** Resolves when the endpoint has been asked so often. */
+export const askedTimes = async ({ requests }: Pick<ChatSimulator, 'requests'>, times: number): Promise<void> => {
+  while (requests.length < times) await new Promise((resolve) => setImmediate(resolve));
 };
 
 /** What a request depends on beside what is asked, for an endpoint without peculiarities. */

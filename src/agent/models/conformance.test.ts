@@ -7,9 +7,11 @@ import { after, before, describe, test } from 'node:test';
 import { ModelError } from '../../core/errors.ts';
 import type { ModelErrorCode } from '../../core/errors.ts';
 import type { TranscriptMessage } from '../../core/transcript.ts';
+import { manualClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { json, newChatSimulator, raw, silence, status } from './chat-simulator.ts';
 import type { Answer, ChatSimulator } from './chat-simulator.ts';
-import { apiKey, ask, endpoint, failure, finishOf, look, never, question, rowOf, said } from './conformance.test-support.ts';
+import { apiKey, ask, askedTimes, elapsing, endpoint, failure, finishOf, look, never, question, rowOf, said } from './conformance.test-support.ts';
 import type { ModelProvider, ModelRequest } from './contract.ts';
 import type { EndpointOptions } from './endpoint.ts';
 import { answers, scripts } from './scripted-answers.ts';
@@ -35,7 +37,7 @@ for (const wire of Object.keys(scripts) as Wire['name'][]) {
       simulator = await newChatSimulator();
     });
     after(() => simulator[Symbol.asyncDispose]());
-    const provider = (options: Partial<EndpointOptions> = {}): ModelProvider => endpoint({ wire, baseUrl: simulator.baseUrl, ...options });
+    const provider = (options: Partial<EndpointOptions> = {}, clock?: Clock): ModelProvider => endpoint({ wire, baseUrl: simulator.baseUrl, ...options }, clock);
     const lastBody = (): string => JSON.stringify(simulator.requests.at(-1)!.body);
 
     test('an answer arrives piece by piece with its usage and model; the request has the path, the key and the prompt', async () => {
@@ -139,10 +141,19 @@ for (const wire of Object.keys(scripts) as Wire['name'][]) {
     });
 
     test('silence before the first event and after it is a timeout', async () => {
-      simulator.next(silence, raw([], { then: 'silence' }));
-      for (let i = 0; i < 2; i += 1) assert.equal((await failure(provider({ requestTimeoutMs: 40 }))).error.code, 'timeout');
+      const clock = manualClock();
+      for (const nothing of [silence, raw([], { then: 'silence' })]) {
+        const before = simulator.requests.length;
+        simulator.next(nothing);
+        const unanswered = failure(provider({ requestTimeoutMs: 40 }, clock));
+        await askedTimes(simulator, before + 1);
+        assert.equal((await elapsing(clock, unanswered)).error.code, 'timeout');
+      }
       simulator.next(raw(begun, { then: 'silence' }));
-      const stalled = await failure(provider({ stallTimeoutMs: 40 }));
+      const spoken = Promise.withResolvers<void>();
+      const stalling = failure(provider({ stallTimeoutMs: 40 }, clock), { onEvent: ({ type }) => type === 'text' && spoken.resolve() });
+      await spoken.promise;
+      const stalled = await elapsing(clock, stalling);
       assert.equal(stalled.error.code, 'timeout');
       assert.match(stalled.text, /^par/);
     });
@@ -150,8 +161,10 @@ for (const wire of Object.keys(scripts) as Wire['name'][]) {
     test('an abort ends the call at once, before and in the middle of an answer', async () => {
       const early = new AbortController();
       simulator.next(silence);
+      const before = simulator.requests.length;
       const waiting = failure(provider(), { signal: early.signal });
-      setImmediate(() => early.abort({ kind: 'stopped' }));
+      await askedTimes(simulator, before + 1);
+      early.abort({ kind: 'stopped' });
       assert.equal((await waiting).error.code, 'aborted');
       const late = new AbortController();
       simulator.next(raw(begun, { then: 'silence' }));

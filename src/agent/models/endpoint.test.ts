@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ConfigError } from '../../core/errors.ts';
 import type { ModelErrorCode } from '../../core/errors.ts';
+import { manualClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { chunkOf, chunks, json, newChatSimulator, raw, says, usageChunk } from './chat-simulator.ts';
 import type { Answer, ChatSimulator } from './chat-simulator.ts';
-import { apiKey, ask, endpoint, failure, finishOf, never, question, said } from './conformance.test-support.ts';
+import { apiKey, ask, elapsing, endpoint, failure, finishOf, never, question, said } from './conformance.test-support.ts';
 import type { ModelProvider } from './contract.ts';
 import type { EndpointOptions } from './endpoint.ts';
 
@@ -14,7 +16,7 @@ before(async () => {
 });
 after(() => simulator[Symbol.asyncDispose]());
 
-const provider = (options: Partial<EndpointOptions> = {}): ModelProvider => endpoint({ wire: 'chat', baseUrl: simulator.baseUrl, ...options });
+const provider = (options: Partial<EndpointOptions> = {}, clock?: Clock): ModelProvider => endpoint({ wire: 'chat', baseUrl: simulator.baseUrl, ...options }, clock);
 
 const event = (chunk: unknown): string => `data: ${JSON.stringify(chunk)}\n\n`;
 
@@ -53,7 +55,7 @@ test('an answer is complete with a finish reason alone, with [DONE] alone, and w
   }
 });
 
-test('after the finish reason the usage is waited for, and a connection left open is not', { timeout: 60_000 }, async () => {
+test('after the finish reason the usage is waited for, and a connection left open is not', async () => {
   simulator.next(
     raw([event(chunkOf({ content: 'hi' })), event(chunkOf({}, 'stop')), event(usageChunk), 'data: [DONE]\n\n'], { then: 'silence' }),
     raw([event(chunkOf({ content: 'hi' })), 'data: [DONE]\n\n'], { then: 'silence' }),
@@ -108,7 +110,11 @@ test('silence after an event is a timeout, and a drip that completes no event is
   };
   simulator.next(raw([event(chunkOf({ content: 'par' }))], { then: 'silence' }), drip);
   for (let i = 0; i < 2; i += 1) {
-    const { error, text } = await failure(provider({ stallTimeoutMs: 40 }));
+    const clock = manualClock();
+    const spoken = Promise.withResolvers<void>();
+    const stalling = failure(provider({ stallTimeoutMs: 40 }, clock), { onEvent: () => spoken.resolve() });
+    await spoken.promise;
+    const { error, text } = await elapsing(clock, stalling);
     assert.equal(error.code, 'timeout');
     assert.equal(text, 'par');
   }
@@ -124,9 +130,10 @@ test('a slow reader is not a silent server', async () => {
     response.end(event(chunkOf({}, 'stop')));
   });
   const seen: string[] = [];
-  for await (const each of provider({ stallTimeoutMs: 100 }).stream(question, never)) {
+  const clock = manualClock();
+  for await (const each of provider({ stallTimeoutMs: 100 }, clock).stream(question, never)) {
     seen.push(each.type);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await clock.advance(150);
   }
   assert.equal(seen.at(-1), 'finish');
 });

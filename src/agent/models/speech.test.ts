@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { ModelError } from '../../core/errors.ts';
 import type { ModelErrorCode } from '../../core/errors.ts';
 import { manualClock, systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { answerBytes, answerJson, answerNothing, newAudioEndpoint } from './audio-endpoint.test-support.ts';
 import type { AudioAnswer, AudioEndpoint } from './audio-endpoint.test-support.ts';
 import { audioTypeOf } from './audio-type.ts';
@@ -11,10 +12,12 @@ import { speak, transcribe } from './speech.ts';
 
 const never = new AbortController().signal;
 const caller = { clock: systemClock, signal: never };
+/** The second try comes at once. */
+const quick: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms === 1000 ? 0 : ms, signal) };
 const recording = { bytes: new Uint8Array(Buffer.from('OggS some sound')), mime: 'audio/ogg', name: 'recording.ogg' };
 const words = { text: 'Hello there.', voice: 'alloy', format: 'opus' };
 
-const at = (server: AudioEndpoint, more: Partial<TaskEndpoint> = {}): TaskEndpoint => ({ provider: 'custom', baseUrl: server.baseUrl, keys: ['key-one'], model: 'whisper-1', timeoutMs: 5000, ...more });
+const at = (server: AudioEndpoint, more: Partial<TaskEndpoint> = {}): TaskEndpoint => ({ provider: 'custom', baseUrl: server.baseUrl, keys: ['key-one'], model: 'whisper-1', timeoutMs: 60_000, ...more });
 
 const failsWith =
   (code: ModelErrorCode) =>
@@ -87,9 +90,7 @@ for (const { what, answer, job } of strange) {
   test(`${what} is no answer to ${job}`, async () => {
     await using server = await newAudioEndpoint();
     server.next(answer, answer);
-    // The second try is to come at once.
-    const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 1000 ? 0 : ms, signal) };
-    const asked = job === 'transcribe' ? transcribe(at(server), recording, { clock, signal: never }) : speak(at(server), words, { clock, signal: never });
+    const asked = job === 'transcribe' ? transcribe(at(server), recording, { clock: quick, signal: never }) : speak(at(server), words, { clock: quick, signal: never });
     await assert.rejects(asked, failsWith('malformed'));
     assert.equal(server.requests.length, 2);
   });
@@ -100,12 +101,14 @@ test('silence ends with the time of the endpoint, a stopped call at once, and no
   server.next(answerNothing, answerNothing);
   await assert.rejects(transcribe(at(server, { timeoutMs: 50 }), recording, caller), failsWith('timeout'));
   const controller = new AbortController();
+  const before = server.requests.length;
   const asked = assert.rejects(speak(at(server), words, { clock: systemClock, signal: controller.signal }), failsWith('aborted'));
-  setImmediate(() => controller.abort());
+  while (server.requests.length === before) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
   await asked;
   const gone = await newAudioEndpoint();
   await gone[Symbol.asyncDispose]();
-  await assert.rejects(transcribe(at(gone, { timeoutMs: 500 }), recording, caller), failsWith('unreachable'));
+  await assert.rejects(transcribe(at(gone), recording, { clock: quick, signal: never }), failsWith('unreachable'));
 });
 
 test('recordings are known by their first bytes', () => {

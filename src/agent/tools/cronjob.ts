@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jobSummary, viewJobs } from '../../cron/describe-job.ts';
+import { auditedJob, jobSummary, viewJobs } from '../../cron/describe-job.ts';
 import { deliverText, JobRefused } from '../../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../../cron/job-request.ts';
 import { changeJobAsAsked, createJob, jobCalled, pauseJob, removeJob, resumeJob, runJobNow } from '../../cron/manage-jobs.ts';
@@ -9,6 +9,7 @@ import { printPlace } from '../../cron/print-place.ts';
 import { resolveTarget } from '../../delivery/resolve-target.ts';
 import { listJobs } from '../../store/cron-jobs.ts';
 import type { CronJob, JobOrigin } from '../../store/cron-jobs.ts';
+import type { AuditedAct } from '../../lib/audit-log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Approver } from '../approvals/contract.ts';
 import { ToolError } from './contract.ts';
@@ -21,6 +22,8 @@ export interface CronjobDeps {
   readonly approve: Approver;
   /** Whether this person decides about every job of the agent; others see and change those that they have had made. */
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
+  /** Writes down what the agent has done to a job, and for whom. */
+  audit(act: AuditedAct): void;
 }
 
 const names = z.array(z.string().trim().min(1).max(200)).max(10);
@@ -97,10 +100,15 @@ const askAboutStrangers = async ({ deps, context, args: asked, signal }: Work): 
   }
 };
 
-const answer = async ({ deps }: Work, job: CronJob, note?: string): Promise<string> => {
+const answer = async ({ deps }: Work, job: CronJob, said?: string): Promise<string> => {
   const [view] = await deps.store.read((db) => viewJobs(db, [job]));
   const next = job.nextAtMs === null ? undefined : localTime(job.nextAtMs, job.zone);
-  return JSON.stringify({ success: true, ...(note !== undefined && { note }), ...(view !== undefined && { job: { ...jobSummary(view), ...(next !== undefined && { next_run_local: next }) } }) });
+  return JSON.stringify({ success: true, ...(said !== undefined && { note: said }), ...(view !== undefined && { job: { ...jobSummary(view), ...(next !== undefined && { next_run_local: next }) } }) });
+};
+
+const note = ({ deps, context }: Work, act: string, job: CronJob): void => {
+  const { agent, target, sender } = context.place;
+  deps.audit({ by: `agent ${agent} for ${target.account}:${sender?.id ?? target.chatId}`, act: `cron ${act}`, subject: auditedJob(job) });
 };
 
 const list = async (work: Work): Promise<string> => {
@@ -113,30 +121,40 @@ const create = async (work: Work): Promise<string> => {
   const { deps, context, args: asked } = work;
   await askAboutStrangers(work);
   const job = await deps.store.write((tx) => createJob(tx, deps.rules, { agent: context.place.agent, origin: originOf(context.place), request: requestOf(asked) }));
+  note(work, 'add', job);
   return answer(work, job, `It is due ${job.nextAtMs === null ? 'never' : localTime(job.nextAtMs, job.zone)}.`);
 };
 
-const change = async (work: Work, action: Exclude<Args['action'], 'create' | 'list'>): Promise<string> => {
-  const { deps, context, args: asked } = work;
+type Change = Exclude<Args['action'], 'create' | 'list'>;
+
+/** Answers the job as it is afterwards; as it was, when it runs or is gone. */
+const carryOut = async ({ deps, context, args: asked }: Work, action: Change, found: CronJob): Promise<CronJob> => {
   const { store } = deps;
-  const found = await store.read((db) => jobCalled(db, asked.job_id ?? '', sightOf(work)));
   switch (action) {
     case 'update':
-      await askAboutStrangers(work);
-      return answer(work, await store.write((tx) => changeJobAsAsked(tx, deps.rules, { id: found.id, request: requestOf(asked) })));
+      return store.write((tx) => changeJobAsAsked(tx, deps.rules, { id: found.id, request: requestOf(asked) }));
     case 'pause':
-      return answer(work, await store.write((tx) => pauseJob(tx, found.id, asked.paused_reason)));
+      return store.write((tx) => pauseJob(tx, found.id, asked.paused_reason));
     case 'resume':
-      return answer(work, await store.write((tx) => resumeJob(tx, found.id)));
+      return store.write((tx) => resumeJob(tx, found.id));
     case 'run':
       await store.write((tx) => runJobNow(tx, found.id, `${context.turnId}:${context.callId}`));
-      return answer(work, found, `It runs now, beside this conversation. Its result goes to ${found.deliver} by itself; you will not see it here.`);
+      return found;
     case 'remove':
       await store.write((tx) => removeJob(tx, found.id));
-      return JSON.stringify({ success: true, note: `The job ${found.id} is gone.` });
+      return found;
     default:
       throw action satisfies never;
   }
+};
+
+const change = async (work: Work, action: Change): Promise<string> => {
+  const found = await work.deps.store.read((db) => jobCalled(db, work.args.job_id ?? '', sightOf(work)));
+  if (action === 'update') await askAboutStrangers(work);
+  const job = await carryOut(work, action, found);
+  note(work, action === 'update' ? 'edit' : action, job);
+  if (action === 'remove') return JSON.stringify({ success: true, note: `The job ${found.id} is gone.` });
+  return answer(work, job, ...(action === 'run' ? [`It runs now, beside this conversation. Its result goes to ${found.deliver} by itself; you will not see it here.`] : []));
 };
 
 const perform = (work: Work): Promise<string> => {

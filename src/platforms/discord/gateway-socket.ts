@@ -59,6 +59,8 @@ export interface GatewaySocket {
 const helloTimeoutMs = 20_000;
 const readyTimeoutMs = 30_000;
 const closeTimeoutMs = 500;
+/** For an answer that came while this process stood still, and was not read yet. */
+const unreadMs = 1000;
 
 /** Ends the connection without ending the session, which 1000 would. */
 const keepSession = 4900;
@@ -104,7 +106,7 @@ class Connection {
   readonly #over = new AbortController();
   readonly #outcome = Promise.withResolvers<void>();
   readonly #begun = Promise.withResolvers<void>();
-  #isAnswered = true;
+  #hasHeard = true;
   #isPaused = false;
   #isReady = false;
   #hasHello = false;
@@ -145,7 +147,7 @@ class Connection {
 
   resume(): void {
     this.#isPaused = false;
-    this.#isAnswered = true;
+    this.#hasHeard = true;
     this.#socket.resume();
   }
 
@@ -173,6 +175,8 @@ class Connection {
     if (this.#over.signal.aborted) return;
     const frame = parseFrame(raw);
     if (frame === undefined) return this.fail(new PlatformError('unavailable', 'the gateway sent something that is not its protocol'));
+    // Whatever comes: the answer to a heartbeat may wait behind a thousand events.
+    this.#hasHeard = true;
     switch (frame['op']) {
       case opcodes.dispatch:
         return this.#dispatched(frame);
@@ -181,7 +185,6 @@ class Connection {
       case opcodes.hello:
         return this.#greeted(record(frame['d']));
       case opcodes.acknowledged:
-        this.#isAnswered = true;
         return this.#isReady ? this.#parts.onAlive() : undefined;
       case opcodes.reconnect:
         return this.fail(new PlatformError('unavailable', 'Discord asks us to connect anew'));
@@ -216,16 +219,20 @@ class Connection {
     this.#send({ op: opcodes.heartbeat, d: this.#parts.storedSeq() ?? null });
   }
 
-  /** A heartbeat that was not answered when the next one is due means that the other side is gone. */
+  /** A heartbeat after which nothing has come when the next one is due means that the other side is gone. */
   async #keepBeating(everyMs: number): Promise<void> {
     const { clock } = this.#parts;
     let waitMs = Math.floor(everyMs * Math.random());
     while (await slept(clock, waitMs, this.#over.signal)) {
-      if (!this.#isAnswered && !this.#isPaused) return this.fail(new PlatformError('unavailable', 'heartbeats are not answered any more'));
-      this.#isAnswered = false;
+      if (this.#isUnanswered() && (await slept(clock, Math.min(everyMs, unreadMs), this.#over.signal)) && this.#isUnanswered()) return this.fail(new PlatformError('unavailable', 'heartbeats are not answered any more'));
+      this.#hasHeard = false;
       this.#beat();
       waitMs = everyMs;
     }
+  }
+
+  #isUnanswered(): boolean {
+    return !this.#hasHeard && !this.#isPaused;
   }
 
   #closed(code: number): void {

@@ -41,9 +41,10 @@ const answersByEvent = async (probing: Probing, signal: AbortSignal): Promise<bo
   if (guild === undefined) return undefined;
   const askedMs = probing.clock.now();
   probing.socket.requestMember(guild, probing.ownId, `probe${askedMs}`);
-  const untilMs = askedMs + Math.min(answerMs, probing.quietMs);
-  while (probing.clock.now() < untilMs) {
-    if (!(await slept(probing.clock, Math.min(250, probing.quietMs / 4), signal))) return true;
+  const lookEveryMs = Math.min(250, probing.quietMs / 4);
+  // By looks, not by the clock: while this process stood still nobody could hear an answer.
+  for (let waitedMs = 0; waitedMs < Math.min(answerMs, probing.quietMs); waitedMs += lookEveryMs) {
+    if (!(await slept(probing.clock, lookEveryMs, signal))) return true;
     if (probing.lastEventMs() >= askedMs) return true;
   }
   return false;

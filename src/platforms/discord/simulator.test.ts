@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, ChannelType, Client, GatewayIntentBits, Partials, REST, Routes } from 'discord.js';
 import type { ClientOptions, Message } from 'discord.js';
-import { eventually } from '../../../test/support/discord-account.ts';
+import { until } from '../../../test/support/until.ts';
 import { startDiscordSimulator } from './simulator.ts';
 import type { DiscordSimulator } from './simulator.ts';
 
@@ -47,7 +47,7 @@ describe('the simulator', () => {
     });
     const id = await simulator.say({ chatId: ids.text, chatType: 'group', senderId: ids.person, text: 'hello', mention: true });
     await simulator.say({ chatId: ids.dm, chatType: 'dm', senderId: ids.person, text: 'alone', media: { kind: 'photo', bytes: new Uint8Array([1]), name: 'a.png', mime: 'image/png' } });
-    await eventually(() => simulator.visible(ids.text)[0]?.text.endsWith('!') === true && simulator.visible(ids.dm)[0]?.text.endsWith('!') === true && simulator.reactionsOn(ids.text, id).length > 0);
+    await until(() => simulator.visible(ids.text)[0]?.text.endsWith('!') === true && simulator.visible(ids.dm)[0]?.text.endsWith('!') === true && simulator.reactionsOn(ids.text, id).length > 0);
     const [answer] = simulator.visible(ids.text);
     assert.deepEqual([answer?.text, answer?.replyTo, answer?.media[0]?.name, answer?.edited], ['echo: @hermes hello true 0!', id, 'notes.txt', 1]);
     assert.equal(simulator.visible(ids.dm)[0]?.text, 'echo: alone false 1!');
@@ -62,7 +62,7 @@ describe('the simulator', () => {
     client.on('messageCreate', (message: Message) => void heard.push([message.content, message.guild?.shardId]));
     await simulator.say({ chatId: simulator.ids.text, chatType: 'group', senderId: simulator.ids.person, text: 'hello' });
     await simulator.say({ chatId: simulator.ids.dm, chatType: 'dm', senderId: simulator.ids.person, text: 'alone' });
-    await eventually(() => heard.length === 2);
+    await until(() => heard.length === 2);
     assert.deepEqual([heard.toSorted(), client.ws.shards.size], [[['alone', undefined], ['hello', 1]], 2]);
   });
 
@@ -84,7 +84,7 @@ describe('the simulator', () => {
     const question = await channel.send({ content: 'Shall I?', components: [row] });
     const pressed = await simulator.press(ids.text, question.id, 'yes', ids.person);
     const asked = await simulator.command({ chatId: ids.text, senderId: ids.person, name: 'status', words: 'now' });
-    await eventually(() => simulator.answerTo(pressed).kind === 6 && simulator.visible(ids.text).some(({ text }) => text === 'did status now'));
+    await until(() => simulator.answerTo(pressed).kind === 6 && simulator.visible(ids.text).some(({ text }) => text === 'did status now'));
     assert.equal(simulator.answerTo(asked).kind, 5);
     const thread = await channel.threads.create({ name: 'Plans' });
     await thread.send('inside');
@@ -103,7 +103,7 @@ describe('the simulator', () => {
     client.on('messageCreate', (message) => void heard.push(message.content));
     simulator.gateway.disconnect(4000);
     simulator.sayMeanwhile({ chatId: ids.text, chatType: 'group', senderId: ids.person, text: 'meanwhile' });
-    await eventually(() => heard.includes('meanwhile'), 'the message is replayed', 8000);
+    await until(() => heard.includes('meanwhile'), 'the message is replayed');
     assert.equal(simulator.gateway.frames.filter(({ op }) => op === 6).length, 1);
   });
 

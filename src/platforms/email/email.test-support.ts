@@ -4,21 +4,14 @@ import { join } from 'node:path';
 import { openStoredData } from '../../../test/support/stored-data.ts';
 import type { OutboundMessage } from '../../core/message.ts';
 import { capturingLogger } from '../../lib/logger.ts';
-import { never, newInbox } from '../conformance-bench.ts';
-import type { BenchInbox } from '../conformance-bench.ts';
+import { newInbox, runAdapter } from '../conformance-bench.ts';
+import type { BenchInbox, Running } from '../conformance-bench.ts';
 import type { AccountData, Adapter } from '../contract.ts';
 import { email } from './index.ts';
 import { emailOptions } from './options.ts';
 import type { EmailOptions } from './options.ts';
 import { startEmailSimulator } from './simulator.ts';
 import type { EmailSimulator, EmailSimulatorOptions } from './simulator.ts';
-
-export interface Receiving {
-  readonly inbox: BenchInbox;
-  /** What `run` ended with; undefined when it was told to end. */
-  readonly ended: Promise<unknown>;
-  stop(): Promise<void>;
-}
 
 /** A provider, and a mailbox of ours on it. */
 export interface Mailbox extends AsyncDisposable {
@@ -29,7 +22,7 @@ export interface Mailbox extends AsyncDisposable {
   readonly data: AccountData;
   /** A further adapter of the same account, as after a restart. */
   open(changes?: Partial<EmailOptions>): Promise<Adapter>;
-  receive(inbox?: BenchInbox, adapter?: Adapter): Promise<Receiving>;
+  receive(inbox?: BenchInbox, adapter?: Adapter): Promise<Running>;
   /** Alice writes. */
   say(text: string, more?: Partial<Parameters<EmailSimulator['say']>[0]>): Promise<string>;
 }
@@ -49,7 +42,7 @@ export const openMailbox = async (wanted: { readonly provider?: EmailSimulatorOp
   const open: Mailbox['open'] = (changes = {}) =>
     email.open({ account: 'email', options: emailOptions.parse({ ...provider.options, ...wanted.options, ...changes }), log, data, home: folder, mediaFolder: folder });
   const adapter = await open();
-  const all: Receiving[] = [];
+  const all: Running[] = [];
   return {
     provider,
     adapter,
@@ -58,13 +51,7 @@ export const openMailbox = async (wanted: { readonly provider?: EmailSimulatorOp
     data,
     open,
     async receive(inbox = newInbox(), by = adapter) {
-      const stopping = new AbortController();
-      const identity = await by.identify(never);
-      const ended = by.run(inbox, identity, stopping.signal).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      const receiving: Receiving = { inbox, ended, stop: async () => (stopping.abort(), void (await ended)) };
+      const receiving = await runAdapter(by, inbox);
       all.push(receiving);
       return receiving;
     },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../lib/clock.ts';
+import { patientClock } from '../../lib/patient-clock.test-support.ts';
 import { htmlToText } from './html-text.ts';
 
 const never = new AbortController().signal;
-const textOf = (html: string, whole = false): Promise<string> => htmlToText(html, { whole, clock: systemClock }, never);
+const textOf = (html: string, whole = false): Promise<string> => htmlToText(html, { whole, clock: patientClock }, never);
 
 describe('the words of an HTML mail', () => {
   it('are markdown, without what nobody sees', async () => {

@@ -32,7 +32,7 @@ export const email: Platform<EmailOptions> = {
   answersStrangers: false,
   alwaysOn: false,
   // Two accounts on one mailbox would answer everything twice, whatever they log in with.
-  credential: (options) => `${options.address} at ${serversOf(options).imap.host}:${serversOf(options).imap.port}`,
+  credential: (options) => `${options.address} at ${serversOf(options).imap.host.toLowerCase()}:${serversOf(options).imap.port}`,
   async open(context) {
     // What an account that is not configured would not need is loaded here.
     const { open } = await import('./adapter.ts');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as mime from 'postal-mime';
 import type { InboundEvent } from '../../core/message.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { patientClock } from '../../lib/patient-clock.test-support.ts';
 import recorded from './fixtures/mails.json' with { type: 'json' };
 import { htmlToText } from './html-text.ts';
 import { readMail } from './mail.ts';
@@ -14,7 +14,7 @@ const options = { address: 'hermes@gateway.test', aliases: [], verifySenders: tr
 
 const parse = async (lines: readonly string[], more: { readonly options?: Partial<typeof options> | { conversations: 'person' }; readonly cut?: boolean; readonly isBot?: boolean } = {}): Promise<Parsed> => {
   const mail = await readMail(mime, Buffer.from(lines.join('\r\n')));
-  const words = mail.text.trim() !== '' || mail.html === '' ? mail.text : await htmlToText(mail.html, { whole: false, clock: systemClock }, new AbortController().signal);
+  const words = mail.text.trim() !== '' || mail.html === '' ? mail.text : await htmlToText(mail.html, { whole: false, clock: patientClock }, new AbortController().signal);
   const arrived = { place: { folder: 'INBOX', uidValidity: '7', uid: 3 }, receivedAtMs, sizeBytes: 30_000_000, cut: more.cut ?? false, words, isBot: more.isBot ?? false };
   return parseMail(newReading('email', { ...options, ...more.options }), mail, arrived);
 };

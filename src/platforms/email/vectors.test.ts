@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as mime from 'postal-mime';
 import vectors from '../../../test/vectors/email.json' with { type: 'json' };
-import { systemClock } from '../../lib/clock.ts';
+import { patientClock } from '../../lib/patient-clock.test-support.ts';
 import { whyAutomated } from './automated.ts';
 import { htmlToText } from './html-text.ts';
 import { decodeHeader, readAddresses } from './mail.ts';
@@ -29,7 +29,7 @@ const answers: Readonly<Record<string, (input: Input) => unknown>> = {
   },
   address: ({ header = '' }) => readAddresses(mime, header)[0]?.address,
   header: ({ header = '' }) => decodeHeader(mime, header),
-  html: ({ html = '' }) => htmlToText(html, { whole: false, clock: systemClock }, never),
+  html: ({ html = '' }) => htmlToText(html, { whole: false, clock: patientClock }, never),
 };
 
 for (const { id, in: input, out } of vectors.cases) {

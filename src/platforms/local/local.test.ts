@@ -24,6 +24,12 @@ const raw = async (path: string, bytes: string): Promise<string> => {
   return answer;
 };
 
+/** In how many chats something is not seen yet, as somebody learns who comes to another one. */
+const unseenChats = async (path: string): Promise<number> => {
+  using visitor = await openTerminal(path, 'chat-of-nobody');
+  return (await visitor.find('welcome')).unseenChats;
+};
+
 describe('terminals', { concurrency: true }, () => {
   test('what was said while no terminal was there is told to the next one, once', () =>
     withFolder(async (folder) => {
@@ -36,7 +42,7 @@ describe('terminals', { concurrency: true }, () => {
         await terminal.find('ready');
         assert.deepEqual(terminal.texts(), ['first']);
         terminal.attachment.send({ type: 'seen' });
-        await aMoment();
+        while ((await unseenChats(gateway.path)) > 0);
       }
       await gateway.adapter.send(outbound('k2', 'second'), never);
       using later = await openTerminal(gateway.path);
@@ -74,6 +80,7 @@ describe('terminals', { concurrency: true }, () => {
       for (const terminal of [one, two]) {
         assert.deepEqual((await terminal.find('activity')).activity, { type: 'tool_started', callId: 'c1', name: 'clock', preview: 'now' });
         assert.equal((await terminal.find('live')).text, 'growing ▉');
+        await eventually(() => terminal.texts().length === 2, 'both texts came');
         assert.deepEqual(terminal.texts(), ['hello', 'gro ▉']);
       }
       using late = await openTerminal(gateway.path);

@@ -58,10 +58,12 @@ export const open = async ({ account, options, log, data }: AdapterContext<Matri
       return { id: userId, name: (await api.displayName(userId, signal)) ?? userId, handle: userId } satisfies Identity;
     },
     async run(inbox, identity, signal) {
+      // Before the cryptography is loaded, which takes long on a slow machine: what is said meanwhile is heard.
+      const startedMs = clock.now();
       const me = await whoami.ask(signal);
       outgoing.follow(true);
       try {
-        await receive({ account, api, inbox, log, clock, options, me, rooms, timeline, crypto: await crypto(signal), parse: newParser({ account, identity, options }) }, signal);
+        await receive({ account, api, inbox, log, clock, options, me, rooms, timeline, crypto: await crypto(signal), startedMs, parse: newParser({ account, identity, options }) }, signal);
       } finally {
         outgoing.follow(false);
       }

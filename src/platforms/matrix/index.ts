@@ -1,5 +1,6 @@
 import { chatsLike } from '../../core/target.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { serverOf } from '../../lib/server-of.ts';
 import type { Platform } from '../contract.ts';
 import { newDeviceChecks } from './device-checks.ts';
 import { measureMatrix } from './format.ts';
@@ -25,7 +26,7 @@ export const matrix: Platform<MatrixOptions> = {
   commandMark: '!',
   alwaysOn: false,
   deviceChecks: (data) => newDeviceChecks(data, () => systemClock.now()),
-  credential: ({ access_token: token, user_id: user, homeserver }) => token ?? (user === undefined ? undefined : `${homeserver} ${user}`),
+  credential: ({ access_token: token, user_id: user, homeserver }) => token ?? (user === undefined ? undefined : `${serverOf(homeserver)} ${user}`),
   async open(context) {
     // What an account that is not configured would not need is loaded here.
     const { open } = await import('./adapter.ts');

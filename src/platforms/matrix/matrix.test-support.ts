@@ -1,55 +1,26 @@
 import assert from 'node:assert/strict';
-import { tmpdir } from 'node:os';
 import { openAccountData } from '../../../test/support/account-data.ts';
+import { openTestAccount } from '../../../test/support/test-account.ts';
+import type { TestAccount } from '../../../test/support/test-account.ts';
 import type { InboundEvent, OutboundMessage, Target } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { capturingLogger } from '../../lib/logger.ts';
-import { newInbox } from '../conformance-bench.ts';
-import type { BenchInbox } from '../conformance-bench.ts';
+import { newInbox, runAdapter } from '../conformance-bench.ts';
+import type { Running } from '../conformance-bench.ts';
 import type { AccountData, Adapter } from '../contract.ts';
 import { matrix } from './index.ts';
-import { matrixOptions } from './options.ts';
 import type { MatrixSimulator } from './simulator.ts';
 
-export interface TestAccount extends Disposable {
-  readonly adapter: Adapter;
-  readonly data: AccountData;
-  readonly lines: readonly string[];
-}
+export type MatrixAccount = TestAccount & Disposable;
 
 /** The real adapter on the simulator; with the data of an earlier one it is that after a restart. */
-export const openAccount = async (simulator: Pick<MatrixSimulator, 'options'>, more: { readonly options?: Readonly<Record<string, unknown>>; readonly data?: AccountData } = {}): Promise<TestAccount> => {
-  const { log, lines } = capturingLogger();
+export const openAccount = async (simulator: Pick<MatrixSimulator, 'options'>, more: { readonly options?: Readonly<Record<string, unknown>>; readonly data?: AccountData } = {}): Promise<MatrixAccount> => {
   const own = more.data === undefined ? openAccountData(':memory:') : undefined;
-  const data = more.data ?? own ?? assert.fail();
-  const options = matrixOptions.parse({ ...simulator.options, ...more.options });
-  const adapter = await matrix.open({ account: 'matrix', options, log, data, home: tmpdir(), mediaFolder: tmpdir() });
-  return { adapter, data, lines, [Symbol.dispose]: () => own?.[Symbol.dispose]() };
+  const account = await openTestAccount(matrix, { ...simulator.options, ...more.options }, more.data ?? own);
+  return { ...account, [Symbol.dispose]: () => own?.[Symbol.dispose]() };
 };
 
-export interface Running {
-  readonly inbox: BenchInbox;
-  /** What `run` ended with; undefined when it was told to. */
-  readonly ended: Promise<unknown>;
-  stop(): Promise<void>;
-}
-
-export const runAccount = async (adapter: Adapter, inbox: BenchInbox = newInbox()): Promise<Running> => {
-  const stopping = new AbortController();
-  const identity = await adapter.identify(stopping.signal);
-  const ended = adapter.run(inbox, identity, stopping.signal).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  return {
-    inbox,
-    ended,
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
-  };
-};
+/** Receives until it is stopped. */
+export const runAccount = (adapter: Adapter, inbox = newInbox()): Promise<Running> => runAdapter(adapter, inbox);
 
 export const direct: Target = { account: 'matrix', chatId: '!direct:sim.test', chatType: 'dm' };
 export const group: Target = { account: 'matrix', chatId: '!group:sim.test', chatType: 'group' };

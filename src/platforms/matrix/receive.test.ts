@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PlatformError } from '../../core/errors.ts';
 import { aMoment, eventually, eventWith, failure, never, newInbox, within } from '../conformance-bench.ts';
+import type { Running } from '../conformance-bench.ts';
 import { alice, direct, following, group, message, openAccount, runAccount, textsOf } from './matrix.test-support.ts';
-import type { Running, TestAccount } from './matrix.test-support.ts';
+import type { MatrixAccount } from './matrix.test-support.ts';
 import { startMatrixSimulator } from './simulator.ts';
 import type { MatrixSimulator } from './simulator.ts';
 import { membershipOf } from './simulator/world.ts';
 
 let simulator: MatrixSimulator;
-let account: TestAccount;
+let account: MatrixAccount;
 let running: Running | undefined;
 
 beforeEach(async () => {
@@ -36,7 +37,7 @@ const inDirect = { chatId: direct.chatId, chatType: 'dm', senderId: alice } as c
 const inGroup = { chatId: group.chatId, chatType: 'group', senderId: alice } as const;
 
 const endOf = async ({ ended }: Running): Promise<PlatformError> => {
-  const error = await within(8000, ended, 'noticing');
+  const error = await within(60_000, ended, 'noticing');
   return error instanceof PlatformError ? error : assert.fail(`it ended with ${String(error)}`);
 };
 
@@ -48,7 +49,7 @@ describe('following the stream', () => {
   });
 
   it('leaves a connection on which nothing comes back', async () => {
-    await reopen({ sync_timeout_seconds: 1, request_timeout_seconds: 1 });
+    await reopen({ sync_timeout_seconds: 1, request_timeout_seconds: 5 });
     const first = await run();
     await following(simulator);
     simulator.fail({ what: 'receive', fault: { type: 'hang' } });

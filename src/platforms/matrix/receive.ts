@@ -28,6 +28,8 @@ export interface Receiving {
   readonly rooms: Rooms;
   readonly timeline: Timeline;
   readonly crypto: Crypto | undefined;
+  /** When the account was started: whoever has never followed the stream answers nothing older. */
+  readonly startedMs: number;
   parse(event: RoomEvent, around: Surroundings): Parsed;
 }
 
@@ -102,9 +104,8 @@ export const receive = async (receiving: Receiving, signal: AbortSignal): Promis
 
 /** The position advances when everything before it is stored. */
 const follow = async (receiving: Receiving, signal: AbortSignal): Promise<void> => {
-  const { api, inbox, clock, me, options, crypto } = receiving;
+  const { api, inbox, clock, me, options, crypto, startedMs } = receiving;
   const heldMs = options.sync_timeout_seconds * 1000;
-  const startedMs = clock.now();
   let position = readPosition(await inbox.cursor.read(cursorName));
   const filterId = await api.saveFilter(me.userId, filter, signal);
   await crypto?.start(signal);

@@ -9,10 +9,11 @@ import type { ShowSasCallbacks, VerificationRequest } from 'matrix-js-sdk/lib/cr
 import { logger } from 'matrix-js-sdk/lib/logger.js';
 import type { Logger } from 'matrix-js-sdk/lib/logger.js';
 import { eventually, eventWith, never } from '../conformance-bench.ts';
+import type { Running } from '../conformance-bench.ts';
 import type { DeviceCheck, DeviceChecks } from '../contract.ts';
 import { newDeviceChecks } from './device-checks.ts';
 import { alice, following, message, openAccount, runAccount, textsOf } from './matrix.test-support.ts';
-import type { Running, TestAccount } from './matrix.test-support.ts';
+import type { MatrixAccount } from './matrix.test-support.ts';
 import { startMatrixSimulator } from './simulator.ts';
 import type { MatrixSimulator } from './simulator.ts';
 import { addEvent } from './simulator/world.ts';
@@ -24,7 +25,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 let simulator: MatrixSimulator;
-let account: TestAccount;
+let account: MatrixAccount;
 let running: Running;
 let client: MatrixClient;
 let checks: DeviceChecks;

@@ -11,7 +11,7 @@ import { failure, never } from '../conformance-bench.ts';
 import type { Adapter } from '../contract.ts';
 import { slack } from './index.ts';
 import { slackOptions } from './options.ts';
-import { message } from './slack.test-support.ts';
+import { message } from '../../../test/support/test-account.ts';
 import { wantedScopes } from './workspaces.ts';
 
 const token = 'xoxb-emulated-token';

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { getRequestListener } from '@hono/node-server';
 import { openAccountData } from '../../../test/support/account-data.ts';
 import { PlatformError } from '../../core/errors.ts';
 import { manualClock, systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
-import { eventually, eventWith, newInbox } from '../conformance-bench.ts';
+import { eventually, eventWith, newInbox, serveRoutes } from '../conformance-bench.ts';
+import type { Running } from '../conformance-bench.ts';
 import type { Adapter } from '../contract.ts';
 import { newEventsApi } from './events-api.ts';
 import { newNames } from './names.ts';
@@ -16,8 +14,8 @@ import { openPlaces } from './places.ts';
 import { sign } from './signature.ts';
 import { startSlackSimulator } from './simulator.ts';
 import type { SlackSimulator } from './simulator.ts';
-import { channel, dm, message, openAccount, runAccount, target } from './slack.test-support.ts';
-import type { Run } from './slack.test-support.ts';
+import { message } from '../../../test/support/test-account.ts';
+import { channel, dm, openAccount, runAccount, target } from './slack.test-support.ts';
 import { newTaker } from './take.ts';
 import { newWorkspaces } from './workspaces.ts';
 
@@ -44,7 +42,7 @@ const post = async (body: string, more: Readonly<Record<string, string>> = {}, a
 const said = (text: string, ts = '1700000000.000100'): string => JSON.stringify({ type: 'event_callback', team_id: 'T00FAKE00AA', event: { type: 'message', user: 'U0PERSON01', ts, text, channel: dm.chatId, channel_type: 'im', event_ts: ts } });
 
 /** Runs the account and waits until it takes calls. */
-const runReady = async (): Promise<Run> => {
+const runReady = async (): Promise<Running> => {
   const run = await runAccount(adapter);
   while ((await post('{"type":"hologram"}')).status === 503) await systemClock.sleep(1);
   return run;
@@ -52,16 +50,9 @@ const runReady = async (): Promise<Run> => {
 
 /** Lets Slack reach the adapter. */
 const serve = async (): Promise<AsyncDisposable> => {
-  const { routes } = adapter.webhook ?? assert.fail('it has no routes');
-  const server = createServer(getRequestListener(routes.fetch));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  simulator.connect?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  return {
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const server = await serveRoutes(adapter.webhook?.routes ?? assert.fail('it has no routes'));
+  simulator.connect?.(`${server.url}/`);
+  return server;
 };
 
 describe('a call of Slack', () => {

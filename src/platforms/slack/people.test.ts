@@ -4,7 +4,8 @@ import { PlatformError } from '../../core/errors.ts';
 import { eventually, eventWith, failure, never } from '../conformance-bench.ts';
 import { startSlackSimulator } from './simulator.ts';
 import type { SlackSimulator } from './simulator.ts';
-import { channel, dm, message, openAccount, runAccount, target } from './slack.test-support.ts';
+import { message } from '../../../test/support/test-account.ts';
+import { channel, dm, openAccount, runAccount, target } from './slack.test-support.ts';
 
 let simulator: SlackSimulator;
 

@@ -7,7 +7,7 @@ import { manualClock } from '../../lib/clock.ts';
 import type { ManualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { aMoment, eventually, eventWith, never, newInbox } from '../conformance-bench.ts';
-import type { BenchInbox } from '../conformance-bench.ts';
+import type { BenchInbox, Running } from '../conformance-bench.ts';
 import type { AccountData } from '../contract.ts';
 import { openApi } from './api.ts';
 import { slackOptions } from './options.ts';
@@ -15,8 +15,8 @@ import { receive } from './receive.ts';
 import { startSlackSimulator } from './simulator.ts';
 import type { SlackSimulator } from './simulator.ts';
 import { receiveBySocket } from './socket-mode.ts';
-import { channel, dm, message, openAccount, runAccount, target } from './slack.test-support.ts';
-import type { Run } from './slack.test-support.ts';
+import { message } from '../../../test/support/test-account.ts';
+import { channel, dm, openAccount, runAccount, target } from './slack.test-support.ts';
 import { newWorkspaces } from './workspaces.ts';
 
 let simulator: SlackSimulator;
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const texts = ({ events }: BenchInbox): readonly string[] => events.map(({ text }) => text);
 
-interface RunByHand extends Run {
+interface RunByHand extends Running {
   /** Lets time pass, with every ping answered, until it is over or the connection is. */
   pass(ms: number): Promise<void>;
 }
@@ -169,7 +169,7 @@ describe('a socket that answers every ping and delivers nothing', () => {
     await eventWith(run.inbox, 'a question');
     simulator.deafen(true);
     await simulator.say({ ...channel, text: 'among people' });
-    await run.pass(620_000);
+    await run.pass(900_000);
     await eventually(() => simulator.log.filter(({ method, status }) => method === 'conversations.history' && status === 200).length >= 2, 'the history was looked at twice');
     await aMoment();
     await run.stop();
@@ -220,9 +220,11 @@ describe('after a gap', () => {
     await simulator.say({ ...dm, text: 'two' });
     simulator.deafen(false);
     simulator.refuseMethod('conversations.history', { error: 'ratelimited', retryAfterMs: 1000 });
-    const clock = manualClock(Date.now());
+    const hands = manualClock(Date.now());
+    let waits = 0;
+    const clock: ManualClock = { ...hands, sleep: (ms, signal) => ((waits += ms === 1000 ? 1 : 0), hands.sleep(ms, signal)) };
     await using second = runByHand(clock, data, inbox);
-    await eventually(() => simulator.log.some(({ method }) => method === 'conversations.history'), 'the history was asked for');
+    await eventually(() => waits > 0, 'the limit is waited for');
     await simulator.say({ ...dm, text: 'three' });
     await aMoment();
     assert.deepEqual(texts(inbox), ['one']);
@@ -276,6 +278,7 @@ describe('what cannot be stored', () => {
     const first = await runAccount(adapter, inbox);
     await simulator.say({ ...dm, text: 'stored' });
     await eventWith(inbox, 'stored');
+    await eventually(() => simulator.acknowledged() === 1, 'it is acknowledged');
     inbox.before = async ({ text }) => {
       if (text === 'lost') throw new Error('disk full');
     };

@@ -7,8 +7,9 @@ import type { OutboundMedia } from '../../core/message.ts';
 import { eventually, failure, never } from '../conformance-bench.ts';
 import { startSlackSimulator } from './simulator.ts';
 import type { SlackSimulator } from './simulator.ts';
-import { channel, dm, message, openAccount, runAccount, secondTeam, target } from './slack.test-support.ts';
-import type { TestAccount } from './slack.test-support.ts';
+import { message } from '../../../test/support/test-account.ts';
+import { channel, dm, openAccount, runAccount, secondTeam, target } from './slack.test-support.ts';
+import type { TestAccount } from '../../../test/support/test-account.ts';
 
 let simulator: SlackSimulator;
 let account: TestAccount;

@@ -113,7 +113,7 @@ describe("Slack's own socket client", () => {
   });
 
   it('reconnects when it is told that its socket ends', async () => {
-    const client = new SocketModeClient({ appToken: String(simulator.options['app_token']), clientPingTimeout: 20, logLevel: LogLevel.ERROR, clientOptions: { slackApiUrl: simulator.baseUrl, ...quiet } });
+    const client = new SocketModeClient({ appToken: String(simulator.options['app_token']), clientPingTimeout: 500, logLevel: LogLevel.ERROR, clientOptions: { slackApiUrl: simulator.baseUrl, ...quiet } });
     await client.start();
     const again = once(client as never, 'connected');
     simulator.sockets.announceEnd('refresh_requested');

@@ -11,7 +11,9 @@ import { menuCommands } from './menu.ts';
 import { telegramOptions } from './options.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
-import { message, never, openAccount, runAccount, toChat } from '../../../test/support/telegram-account.ts';
+import { openAccount, runAccount, toChat } from '../../../test/support/telegram-account.ts';
+import { message } from '../../../test/support/test-account.ts';
+import { never } from '../conformance-bench.ts';
 
 let simulator: TelegramSimulator;
 let adapter: Adapter;

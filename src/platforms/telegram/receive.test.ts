@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PlatformError } from '../../core/errors.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
-import { eventually, openAccount, runAccount, testInbox } from '../../../test/support/telegram-account.ts';
+import { openAccount, runAccount } from '../../../test/support/telegram-account.ts';
+import { testInbox } from '../../../test/support/test-inbox.ts';
+import { until } from '../../../test/support/until.ts';
 
 const dm = (text: string, senderId = '7') => ({ chatId: senderId, chatType: 'dm' as const, senderId, text });
 
@@ -26,22 +28,22 @@ describe('long polling', () => {
     await inbox.reached(1);
     assert.equal(inbox.events[0]?.text, 'hello');
     assert.equal(inbox.events[0]?.nativeId, id);
-    await eventually(() => simulator.pending() === 0);
+    await until(() => simulator.pending() === 0);
     await stop();
   });
 
   it('confirms nothing before it is stored', async () => {
     const { adapter } = await openAccount(simulator);
     const inbox = testInbox();
-    const gate = Promise.withResolvers<void>();
-    inbox.before = () => gate.promise;
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    inbox.before = () => (begun.resolve(), gate.promise);
     const { stop } = await runAccount(adapter, inbox);
     const confirmed = simulator.acknowledged();
     await simulator.say(dm('slow'));
-    await eventually(() => simulator.log.at(-1)?.method === 'getUpdates' && simulator.log.at(-1)?.status === 200);
+    await begun.promise;
     assert.equal(simulator.acknowledged(), confirmed);
     gate.resolve();
-    await eventually(() => simulator.acknowledged() === confirmed + 1);
+    await until(() => simulator.acknowledged() === confirmed + 1);
     await stop();
   });
 
@@ -56,7 +58,7 @@ describe('long polling', () => {
     const second = await runAccount(adapter);
     await second.inbox.reached(1);
     assert.equal(second.inbox.events[0]?.text, 'keep me');
-    await eventually(() => simulator.pending() === 0);
+    await until(() => simulator.pending() === 0);
     await second.stop();
   });
 
@@ -74,7 +76,7 @@ describe('long polling', () => {
     const second = await runAccount(adapter, inbox);
     await inbox.reached(3);
     assert.deepEqual(inbox.events.map((event) => event.text), ['first', 'third', 'lost']);
-    await eventually(() => simulator.pending() === 0);
+    await until(() => simulator.pending() === 0);
     await second.stop();
   });
 
@@ -101,7 +103,7 @@ describe('long polling', () => {
       inbox.cursors.set('offset', cursor);
       const { stop } = await runAccount(adapter, inbox);
       const firstPoll = () => asked.log.find(({ method }) => method === 'getUpdates');
-      await eventually(() => firstPoll() !== undefined);
+      await until(() => firstPoll() !== undefined);
       await stop();
       return firstPoll()?.params['offset'];
     };
@@ -115,7 +117,7 @@ describe('long polling', () => {
     const { inbox, stop } = await runAccount(adapter);
     const update = simulator.deliver({ message: { message_id: 5, date: 1, chat: { id: 1, type: 'private' }, from: { id: 1, is_bot: false, first_name: 'A' }, text: 'x' } });
     await inbox.reached(1);
-    await eventually(() => inbox.cursors.get('offset')?.startsWith(`${update + 1}@`) === true);
+    await until(() => inbox.cursors.get('offset')?.startsWith(`${update + 1}@`) === true);
     await stop();
   });
 
@@ -125,7 +127,7 @@ describe('long polling', () => {
     for (const text of ['first', 'second', 'third']) {
       const confirmed = simulator.acknowledged();
       await simulator.say(dm(text));
-      await eventually(() => simulator.acknowledged() > confirmed);
+      await until(() => simulator.acknowledged() > confirmed);
     }
     await stop();
     const last = simulator.deliver({ message: { message_id: 5, date: 1, chat: { id: 1, type: 'private' }, from: { id: 1, is_bot: false, first_name: 'A' }, text: 'x' } });
@@ -137,11 +139,11 @@ describe('long polling', () => {
     const { inbox, stop } = await runAccount(adapter);
     const id = await simulator.say(dm('once'));
     await inbox.reached(1);
-    await eventually(() => simulator.pending() === 0);
+    await until(() => simulator.pending() === 0);
     const accepted: string[] = [];
     inbox.before = async (event) => void accepted.push(event.nativeId);
     await simulator.redeliver(id);
-    await eventually(() => accepted.length === 1);
+    await until(() => accepted.length === 1);
     assert.deepEqual(accepted, [id]);
     assert.equal(inbox.events.length, 1);
     await simulator.say(dm('next'));
@@ -165,7 +167,7 @@ describe('long polling', () => {
 
   it('reports a second poller as a conflict', async () => {
     const first = await runAccount((await openAccount(simulator)).adapter);
-    await eventually(() => first.inbox.aliveCount() > 0 || simulator.log.at(-1)?.method === 'getUpdates');
+    await until(() => first.inbox.aliveCount() > 0 || simulator.log.at(-1)?.method === 'getUpdates');
     const second = await runAccount((await openAccount(simulator)).adapter);
     await assert.rejects(first.ended, isPlatformError('conflict'));
     await second.stop();
@@ -174,7 +176,7 @@ describe('long polling', () => {
   it('ends when aborted in the middle of a poll, long before that is over', async () => {
     const { adapter } = await openAccount(simulator);
     const { stop } = await runAccount(adapter);
-    await eventually(() => simulator.log.at(-1)?.method === 'getUpdates');
+    await until(() => simulator.log.at(-1)?.method === 'getUpdates');
     const from = performance.now();
     await stop();
     assert.ok(performance.now() - from < 15_000);
@@ -190,7 +192,7 @@ describe('long polling', () => {
     it(`ends with ${code} when a poll meets ${JSON.stringify(fault)}`, async () => {
       const { adapter } = await openAccount(simulator);
       const { ended } = await runAccount(adapter);
-      await eventually(() => simulator.log.at(-1)?.method === 'getUpdates');
+      await until(() => simulator.log.at(-1)?.method === 'getUpdates');
       simulator.fail({ what: 'receive', fault });
       await assert.rejects(ended, (error) => isPlatformError(code)(error) && (code !== 'rate_limited' || (error as PlatformError).facts.scope === 'account'));
     });

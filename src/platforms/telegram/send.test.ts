@@ -9,8 +9,10 @@ import type { MediaKind, OutboundMedia } from '../../core/message.ts';
 import type { Adapter } from '../contract.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
-import { message, never, openAccount, toChat } from '../../../test/support/telegram-account.ts';
-import type { TestAccount } from '../../../test/support/telegram-account.ts';
+import { openAccount, toChat } from '../../../test/support/telegram-account.ts';
+import { message } from '../../../test/support/test-account.ts';
+import { never } from '../conformance-bench.ts';
+import type { TestAccount } from '../../../test/support/test-account.ts';
 
 let folder: string;
 let simulator: TelegramSimulator;
@@ -219,7 +221,7 @@ describe('a failing send', () => {
   it('that hangs ends when aborted, and by itself when it stays silent too long', async () => {
     simulator.fail({ what: 'send', fault: { type: 'hang' }, count: 2 });
     await rejectsWith(send(AbortSignal.timeout(20)), 'aborted');
-    const impatient = await openAccount(simulator, { request_timeout_seconds: 1 });
+    const impatient = await openAccount(simulator, { request_timeout_seconds: 2 });
     await rejectsWith(impatient.adapter.send(message(toChat('7'), 'x'), never), 'unknown_outcome');
   });
 

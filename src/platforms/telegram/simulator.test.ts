@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Bot } from 'grammy';
-import { eventually } from '../../../test/support/telegram-account.ts';
+import { until } from '../../../test/support/until.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
 
@@ -34,7 +34,7 @@ describe('the simulator', () => {
     const running = bot.start({ timeout: 5 });
     await simulator.say(said);
     await simulator.say({ ...said, text: 'cap', media: { kind: 'photo', bytes: new Uint8Array([1]), name: 'a.jpg', mime: 'image/jpeg' } });
-    await eventually(() => simulator.visible('7').length === 2);
+    await until(() => simulator.visible('7').length === 2);
     assert.deepEqual(simulator.visible('7').map(({ text }) => text), ['echo: hello', 'photo: 1']);
     await bot.stop();
     await running;
@@ -55,7 +55,7 @@ describe('the simulator', () => {
 
   it('ends an older poll when a second one comes', async () => {
     const older = call('getUpdates', { timeout: 30 });
-    await eventually(() => simulator.log.length === 1);
+    await until(() => simulator.log.length === 1);
     const newer = call('getUpdates', { timeout: 30 });
     assert.deepEqual(await older.then(({ error_code }) => error_code), 409);
     await simulator.say(said);

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { getRequestListener } from '@hono/node-server';
 import { PlatformError } from '../../core/errors.ts';
 import { manualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import { never, serveRoutes } from '../conformance-bench.ts';
 import type { Adapter } from '../contract.ts';
 import { openApi } from './api.ts';
 import { telegramOptions } from './options.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
-import { eventually, never, openAccount, runAccount, testInbox } from '../../../test/support/telegram-account.ts';
-import type { Running, TestInbox } from '../../../test/support/telegram-account.ts';
+import { openAccount, runAccount } from '../../../test/support/telegram-account.ts';
+import { testInbox } from '../../../test/support/test-inbox.ts';
+import { until } from '../../../test/support/until.ts';
+import type { Running } from '../../../test/support/telegram-account.ts';
+import type { TestInbox } from '../../../test/support/test-inbox.ts';
 import { newWebhook } from './webhook.ts';
 
 let simulator: TelegramSimulator;
@@ -32,7 +33,7 @@ const said = { chatId: '7', chatType: 'dm' as const, senderId: '7', text: 'hello
 /** Runs the account and waits until Telegram knows its address. */
 const runRegistered = async (inbox?: TestInbox): Promise<Running> => {
   const running = await runAccount(adapter, inbox);
-  await eventually(() => simulator.log.some(({ method, status }) => method === 'setWebhook' && status === 200));
+  await until(() => simulator.log.some(({ method, status }) => method === 'setWebhook' && status === 200));
   return running;
 };
 
@@ -43,17 +44,9 @@ const post = async (signed: boolean, body?: string | ReadableStream): Promise<nu
 };
 
 const tellTelegramWhere = async (): Promise<AsyncDisposable> => {
-  const routes = adapter.webhook?.routes;
-  assert.ok(routes);
-  const server = createServer(getRequestListener(routes.fetch));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  simulator.connect?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  return {
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const server = await serveRoutes(adapter.webhook?.routes ?? assert.fail('it has no routes'));
+  simulator.connect?.(`${server.url}/`);
+  return server;
 };
 
 describe('a webhook', () => {
@@ -63,7 +56,7 @@ describe('a webhook', () => {
     for (const text of ['one', 'two', 'three']) await simulator.say({ ...said, text });
     await inbox.reached(3);
     assert.deepEqual(inbox.events.map(({ text }) => text), ['one', 'two', 'three']);
-    await eventually(() => simulator.acknowledged() === 3);
+    await until(() => simulator.acknowledged() === 3);
     const registered = simulator.log.find(({ method }) => method === 'setWebhook');
     assert.equal(registered?.params['secret_token'], simulator.options['webhook_secret']);
     assert.equal(registered?.params['drop_pending_updates'], false);
@@ -81,7 +74,7 @@ describe('a webhook', () => {
     const { stop } = await runRegistered(inbox);
     await simulator.say(said);
     await inbox.reached(1);
-    await eventually(() => simulator.acknowledged() === 1);
+    await until(() => simulator.acknowledged() === 1);
     assert.equal(failures, -1);
     await stop();
   });
@@ -127,10 +120,10 @@ describe('a webhook', () => {
     const receiving = { api: openApi(options), inbox, clock, log: silentLogger, parse: () => ({ skip: 'unused' }), pollTimeoutSeconds: 1 };
     const ended = newWebhook({ url: options.webhook_url ?? '', secret: options.webhook_secret ?? '' }).run(receiving, never);
     ended.catch(() => undefined);
-    await eventually(() => clock.waiting() === 1);
+    await until(() => clock.waiting() === 1);
     assert.equal(inbox.aliveCount(), 1);
     await clock.advance(60_000);
-    await eventually(() => clock.waiting() === 1 && inbox.aliveCount() === 2);
+    await until(() => clock.waiting() === 1 && inbox.aliveCount() === 2);
     const elsewhere = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ url: 'https://elsewhere.test/' }) };
     await fetch(`${simulator.baseUrl}/bot${simulator.token}/setWebhook`, elsewhere);
     await clock.advance(60_000);

@@ -22,7 +22,7 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await delay(2);
 };
 
-test('the simulator speaks, listens and presses as a tab of the page does', { timeout: 60_000 }, async (t) => {
+test('the simulator speaks, listens and presses as a tab of the page does', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-web-sim-'));
   t.after(() => rm(folder, { recursive: true }));
   const data = await openStoredData(folder);

@@ -80,7 +80,7 @@ test('an answer is sent once per key, and a repeat gives the first id', () =>
     assert.deepEqual(texts(await follow(`${page.url}/events?after=0`, isReady)), ['The answer', 'Another']);
   }));
 
-test('live edits are shown as they grow and stored only when final', { timeout: 60_000 }, () =>
+test('live edits are shown as they grow and stored only when final', () =>
   withFolder(async (folder) => {
     await using page = await start(folder);
     const edits = page.adapter.edits ?? assert.fail('no edits');
@@ -120,7 +120,8 @@ test('editing or removing a message that does not exist is not_found', () =>
 test('a reader that comes back with its cursor gets what it missed and nothing twice', () =>
   withFolder(async (folder) => {
     await using page = await start(folder);
-    await Promise.all(Array.from({ length: 248 }, (_, i) => page.adapter.send(outbound(`key-${i}`, 'Early'), signal)));
+    // Eight at a time: each looks again when another has changed the chat meanwhile.
+    for (let i = 0; i < 248; i += 8) await Promise.all(Array.from({ length: 8 }, (_, k) => page.adapter.send(outbound(`key-${i + k}`, 'Early'), signal)));
     for (const i of [249, 250]) await page.adapter.send(outbound(`key-${i}`, `Text ${i}`), signal);
     assert.equal(texts(await follow(`${page.url}/events?after=0`, isReady)).length, 250);
     assert.deepEqual(texts(await follow(`${page.url}/events?after=248`, isReady)), ['Text 249', 'Text 250']);
@@ -128,7 +129,7 @@ test('a reader that comes back with its cursor gets what it missed and nothing t
     assert.deepEqual(texts(await follow(`${page.url}/events`, isReady)), []);
   }));
 
-test('a reader that takes nothing is cut off when too much waits for it', { timeout: 60_000 }, () =>
+test('a reader that takes nothing is cut off when too much waits for it', () =>
   withFolder(async (folder) => {
     await using page = await start(folder);
     const edits = page.adapter.edits ?? assert.fail('no edits');
@@ -231,7 +232,7 @@ test('everything is still there after a restart', () =>
     assert.deepEqual([chats.chats.length, chats.cursor, chats.commands], [1, 2, [{ name: 'help', description: 'What one can say' }]]);
   }));
 
-test('an entry that another process wrote arrives like our own', { timeout: 60_000 }, () =>
+test('an entry that another process wrote arrives like our own', () =>
   withFolder(async (folder) => {
     await using page = await start(folder);
     const elsewhere = await web.open({ account, options: webOptions.parse({}), log: silentLogger, data: page.data, home: folder, mediaFolder: folder });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { alternate } from '../../agent/alternation.ts';
 import type { CompleteText, TextRequest } from '../../agent/models/complete-text.ts';
 import { ModelError } from '../../core/errors.ts';
 import type { ModelErrorCode } from '../../core/errors.ts';
@@ -10,11 +11,13 @@ import { claimLane, enqueueLane, turnLane } from '../../store/lanes.ts';
 import type { Claim } from '../../store/lanes.ts';
 import { createSession } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
-import { appendMessage } from '../../store/transcripts.ts';
+import { appendMessage, newestMessages, pageOfMessages } from '../../store/transcripts.ts';
 import type { CompressionJob, CompressionParts } from './job.ts';
 import { roomLimits } from './limits.ts';
 import { compressionSection } from './options.ts';
 import type { CompressionOptions } from './options.ts';
+import { readContext } from '../load-context.ts';
+import type { LoadedContext } from '../load-context.ts';
 
 /** Every `FACT-…` in a text, each once, in order. */
 export const factsIn = (text: string): readonly string[] => [...new Set(text.match(/FACT-\w+/g))];
@@ -101,3 +104,24 @@ export const compressionJob = (claim: Claim, contextTokens: number, more: Partia
 };
 
 export const never: AbortSignal = new AbortController().signal;
+
+/** Sixteen thousand tokens: half for the answer, three quarters of the rest before anything happens. */
+export const windowTokens = 16_000;
+
+export const load = (store: Store): Promise<LoadedContext> => readContext(store, 's', { fixedTokens: 0, budgetTokens: 100_000 });
+
+export const textOf = (rows: readonly TranscriptMessage[]): string => rows.map((row) => row.content).join('\n');
+
+export const everything = async (store: Store): Promise<readonly string[]> =>
+  (await store.read((db) => pageOfMessages(db, 's', { afterId: 0, limit: 100_000, activeOnly: false }))).map((row) => `${row.id} ${row.message.content}`);
+
+export const activeIds = async (store: Store): Promise<readonly number[]> => (await store.read((db) => newestMessages(db, 's', { limit: 10_000 }))).map((row) => row.id);
+
+/** No result without its call and no call without its results, and roles that take turns. */
+export const isWellFormed = (rows: readonly TranscriptMessage[]): void => {
+  const sent = alternate(rows);
+  const results = (list: readonly TranscriptMessage[]): readonly string[] => list.flatMap((row) => (row.role === 'tool' ? [row.content] : []));
+  assert.deepEqual(results(sent), results(rows));
+  const asked = rows.flatMap((row) => (row.toolCalls ?? []).map((call) => call.id));
+  assert.deepEqual(asked, rows.flatMap((row) => row.toolCallId ?? []));
+};

@@ -14,7 +14,7 @@ import { beginConversation, newBench, sessionId } from './delegation.test-suppor
 const told = async (store: Store): Promise<readonly string[]> => (await store.read((db) => waitingItems(db, turnLane(sessionId), 10))).map(({ event }) => event.text);
 
 const untilTold = async (store: Store, count = 1): Promise<readonly string[]> => {
-  for (let tries = 0; tries < 2000; tries += 1) {
+  for (let tries = 0; tries < 12_000; tries += 1) {
     const texts = await told(store);
     if (texts.length >= count) return texts;
     await systemClock.sleep(5);

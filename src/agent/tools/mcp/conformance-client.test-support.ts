@@ -45,7 +45,7 @@ const context: ToolContext = {
 
 /** Connects, lists the tools, and calls each of them. */
 const beExamined = async (settings: object, home: string): Promise<void> => {
-  const signal = AbortSignal.timeout(60_000);
+  const signal = AbortSignal.timeout(300_000);
   await using listener = await listenForLogin(0);
   const browser: Browser = {
     redirectUrl: listener.url,

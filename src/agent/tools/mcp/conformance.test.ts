@@ -16,14 +16,17 @@ const exceptions: Readonly<Record<string, string>> = {
 
 const judge = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
-test('the client scenarios of the MCP conformance suite pass, but for two with a reason', async () => {
+/** All scenarios run at the same time, each with programs of its own. */
+const patienceMs = 600_000;
+
+test('the client scenarios of the MCP conformance suite pass, but for two with a reason', { timeout: patienceMs }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-conformance-'));
   try {
     const baseline = join(folder, 'baseline.yml');
     await writeFile(baseline, `client:\n${Object.keys(exceptions).map((name) => `  - ${name}\n`).join('')}`);
     const command = `${process.execPath} ${conformanceClient}`;
     const examine = async (args: readonly string[]): Promise<string> => {
-      const run = promisify(execFile)(process.execPath, [judge, 'client', '--command', command, '--timeout', '60000', '-o', join(folder, 'results'), ...args], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
+      const run = promisify(execFile)(process.execPath, [judge, 'client', '--command', command, '--timeout', String(patienceMs / 2), '-o', join(folder, 'results'), ...args], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
       const { stdout, stderr } = await run.catch((error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? '', stderr: error.stderr ?? '' }));
       return `${stdout}\n${stderr}`;
     };

@@ -74,7 +74,7 @@ const guarded = async () => {
 const person = async (bench: Bench, url: string, more: { readonly again?: boolean; readonly visit?: (address: URL) => void } = {}) => {
   const { visit = (address) => void fetch(address), again = false } = more;
   const options = serverSettings({ url, auth: 'oauth', oauth: { scope: 'extra' } });
-  return logInTo({ name: 'far', options, home: bench.home, version: '1', clock: bench.clock, log: silentLogger, redact: (text) => text, environment: () => ({}), show: visit, again }, AbortSignal.timeout(20_000));
+  return logInTo({ name: 'far', options, home: bench.home, version: '1', clock: bench.clock, log: silentLogger, redact: (text) => text, environment: () => ({}), show: visit, again }, AbortSignal.timeout(60_000));
 };
 
 test('a person logs in once, and the gateway uses and renews what they were given', async () => {

@@ -12,6 +12,9 @@ import { mcpSection } from './options.ts';
 import type { McpServerOptions } from './options.ts';
 import type { McpDeps } from './servers.ts';
 import { McpServers } from './servers.ts';
+import { until } from '../../../../test/support/until.ts';
+
+export { until };
 
 /** Settings of one server as the owner would write them. */
 export const serverSettings = (written: object): McpServerOptions => {
@@ -35,15 +38,6 @@ export interface Bench extends AsyncDisposable {
   /** Another set of servers on the same home, as after a restart. */
   again(): McpServers;
 }
-
-/** Real work, which no clock of ours moves, gets the time it needs. */
-export const until = async (holds: () => boolean, what: string): Promise<void> => {
-  const lateMs = Date.now() + 20_000;
-  while (!holds()) {
-    if (Date.now() > lateMs) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};
 
 const refuseToAnswer = async (_question: Question): Promise<Answer> => ({ type: 'unattended' });
 

@@ -33,7 +33,12 @@ export interface BackendDeps {
   readonly userHome: string;
   /** Of the gateway, to find programs by. */
   readonly path: string;
+  /** A variable of the gateway's own environment; none unless said. */
+  environment?(name: string): string | undefined;
 }
+
+/** What the client of Docker finds its daemon by. */
+const dockerVariables = ['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH', 'DOCKER_API_VERSION', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK'];
 
 const local = async (path: string): Promise<Backend> => {
   if (process.platform === 'win32') throw new ConfigError('terminal: commands cannot be run on Windows itself. Run the gateway in WSL, or turn the terminal off.');
@@ -49,9 +54,9 @@ const complaint = (error: unknown): string => {
   return text.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
 };
 
-const mustRun = async (program: string, args: readonly string[], fix: string): Promise<void> => {
+const mustRun = async ({ argv: [program, ...args], env }: Pick<Launch, 'argv' | 'env'>, fix: string): Promise<void> => {
   try {
-    await run(program, [...args], { timeout: 20_000 });
+    await run(program, args, { timeout: 20_000, env });
   } catch (error) {
     throw new ConfigError(`${fix} (${complaint(error)})`, { cause: error });
   }
@@ -63,15 +68,24 @@ const bubblewrap = async ({ settings, workspace, userHome, path }: BackendDeps):
   const inside = await local(path);
   const folders = readFolders(settings.container_folders, userHome);
   const launch: Backend['launch'] = (argv, { cwd, env }) => ({ argv: [program, ...bubblewrapArgs(argv, { cwd, env, workspace, folders, name: '' }, settings)], cwd: workspace, env: {} });
-  const [first, ...rest] = launch([inside.shell, '-c', ':'], { cwd: workspace, env: { PATH: path } }).argv;
-  await mustRun(first, rest, 'terminal.backend is bubblewrap, but a sandbox cannot be started here. Allow unprivileged user namespaces, or set terminal.backend to local.');
+  await mustRun(launch([inside.shell, '-c', ':'], { cwd: workspace, env: { PATH: path } }), 'terminal.backend is bubblewrap, but a sandbox cannot be started here. Allow unprivileged user namespaces, or set terminal.backend to local.');
   return { ...inside, isolated: folders.every((folder) => !folder.writable), launch };
 };
 
-const docker = async ({ settings, workspace, userHome, path }: BackendDeps): Promise<Backend> => {
+const clientVariables = (environment: BackendDeps['environment']): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    dockerVariables.flatMap((name) => {
+      const value = environment?.(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+const docker = async ({ settings, workspace, userHome, path, environment }: BackendDeps): Promise<Backend> => {
   const program = await findProgram('docker', path);
   if (program === undefined) throw new ConfigError('terminal.backend is docker, but docker was not found. Install it, or set terminal.backend to local.');
-  await mustRun(program, ['version', '--format', '{{.Server.Version}}'], 'terminal.backend is docker, but its daemon cannot be reached. Start it and let this user use it, or set terminal.backend to local.');
+  // The client needs its own settings to reach the daemon, the same for each call; a container gets none of them.
+  const client = { PATH: path, HOME: userHome, ...clientVariables(environment) };
+  await mustRun({ argv: [program, 'version', '--format', '{{.Server.Version}}'], env: client }, 'terminal.backend is docker, but its daemon cannot be reached. Start it and let this user use it, or set terminal.backend to local.');
   const folders = readFolders(settings.container_folders, userHome);
   return {
     shell: 'sh',
@@ -80,9 +94,7 @@ const docker = async ({ settings, workspace, userHome, path }: BackendDeps): Pro
     isolated: folders.every((folder) => !folder.writable),
     launch(argv, { cwd, env }) {
       const name = `hermes-${randomBytes(6).toString('hex')}`;
-      // The client needs its own settings to reach the daemon; the container gets only `env`.
-      const own = { PATH: path, HOME: userHome };
-      return { argv: [program, ...dockerArgs(argv, { cwd, env, workspace, folders, name }, settings)], cwd: workspace, env: own, cleanup: [program, 'kill', name] };
+      return { argv: [program, ...dockerArgs(argv, { cwd, env, workspace, folders, name }, settings)], cwd: workspace, env: client, cleanup: { argv: [program, 'kill', name], env: client } };
     },
   };
 };

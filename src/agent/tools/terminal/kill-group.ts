@@ -21,10 +21,9 @@ const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean => {
 const graceMs = 2000;
 const lookEveryMs = 25;
 
-const cleanUp = (cleanup: NonNullable<Launch['cleanup']>): Promise<void> =>
+const cleanUp = ({ argv: [program, ...args], env }: NonNullable<Launch['cleanup']>): Promise<void> =>
   new Promise((resolve) => {
-    const [program, ...args] = cleanup;
-    const child = spawn(program, args, { stdio: 'ignore' });
+    const child = spawn(program, args, { stdio: 'ignore', env });
     child.once('error', () => resolve());
     child.once('exit', () => resolve());
   });

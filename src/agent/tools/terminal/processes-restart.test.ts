@@ -88,7 +88,9 @@ test('a process whose start nobody saw is said to be lost', async (t) => {
 
 test('a process of a restarted gateway can be ended, but not written to', async (t) => {
   const bench = await newBench(t);
-  const { session_id, pid } = await bench.run({ command: patient, background: true });
+  const { session_id, pid } = await bench.run({ command: `echo up; ${patient}`, background: true });
+  // Before it runs nobody keeps its exit code.
+  await until(async () => (await bench.ask({ action: 'log', session_id })).output === 'up');
   await bench.processes.stop();
   await bench.processes.start();
   await bench.processes.adopt();

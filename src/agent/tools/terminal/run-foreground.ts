@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
+import { setImmediate as oneTurn } from 'node:timers/promises';
 import { slept } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { newCapture } from './capture.ts';
@@ -73,6 +74,8 @@ export const runForeground = async (launch: Launch, options: ForegroundOptions):
   const [exit, end] = await Promise.all([exited.finally(() => over.abort()), watchTime(pid, launch, { ...options, over: over.signal })]);
   // What it has left running may hold the streams open for ever.
   await slept(options.clock, lingerMs, closed.signal);
+  // After a standstill of this process the time is over before what was written meanwhile is read.
+  await oneTurn();
   child.stdout.destroy();
   child.stderr.destroy();
   return { output: capture.result(), exitCode: codeFor(end, exit), end };

@@ -70,9 +70,23 @@ test('docker is started with its own settings only, isolated unless a folder of 
   const backend = await open(['/data:ro']);
   const launch = backend.launch(['sh', '-c', 'x'], { cwd: workspace, env: { A: '1', PATH: '/bin' } });
   assert.deepEqual([launch.argv[0], launch.env, backend.isolated, backend.terminal], [join(workspace, 'docker'), { PATH: `${workspace}:${programPath}`, HOME: '/home/ada' }, true, undefined]);
-  assert.deepEqual(launch.cleanup?.slice(0, 2), [join(workspace, 'docker'), 'kill']);
-  assert.ok(launch.argv.includes(launch.cleanup?.[2] ?? 'none'));
+  assert.deepEqual(launch.cleanup?.argv.slice(0, 2), [join(workspace, 'docker'), 'kill']);
+  assert.ok(launch.argv.includes(launch.cleanup?.argv[2] ?? 'none'));
   assert.equal((await open(['/data'])).isolated, false);
+});
+
+test('whatever is asked of docker is asked of the same daemon, and without secrets of the gateway', async (t) => {
+  const workspace = await temporaryFolder(t);
+  const calls = join(workspace, 'calls');
+  await writeFile(join(workspace, 'docker'), `#!/bin/sh\nprintf '%s %s %s %s\\n' "$1" "$DOCKER_HOST" "$HOME" "$OPENAI_API_KEY$HERMES_HTTP_TOKEN" >> '${calls}'\n[ "$1" = run ] && exec sleep 600\nexit 0\n`, { mode: 0o755 });
+  const own: Readonly<Record<string, string>> = { DOCKER_HOST: 'tcp://build.example:2376', OPENAI_API_KEY: 'sk-1', HERMES_HTTP_TOKEN: 'token' };
+  const backend = await openBackend({ settings: terminalSection.schema.parse({ backend: 'docker' }), workspace, userHome: '/home/ada', path: `${workspace}:${programPath}`, environment: (name) => own[name] });
+  const stop = new AbortController();
+  const running = runForeground(backend.launch(['sh', '-c', 'x'], { cwd: workspace, env: { PATH: '/bin' } }), { timeoutMs: 60_000, signal: stop.signal, clock: systemClock, onOutput: () => undefined });
+  while (!(await readFile(calls, 'utf8')).includes('run ')) await systemClock.sleep(10);
+  stop.abort();
+  await running;
+  assert.deepEqual((await readFile(calls, 'utf8')).trimEnd().split('\n').map((line) => line.trimEnd()), ['version', 'run', 'kill'].map((call) => `${call} tcp://build.example:2376 /home/ada`));
 });
 
 const bwrap = await findProgram('bwrap', programPath);

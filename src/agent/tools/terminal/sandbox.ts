@@ -6,7 +6,7 @@ export interface Launch {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Ends what may be left when the process here is killed. */
-  readonly cleanup?: readonly [string, ...string[]];
+  readonly cleanup?: Pick<Launch, 'argv' | 'env'>;
 }
 
 export interface SandboxFolder {

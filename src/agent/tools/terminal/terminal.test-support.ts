@@ -70,7 +70,7 @@ export const temporaryFolder = async (test: Test): Promise<string> => {
 
 /** Waits for something that happens by itself, for as long as a slow machine may need. */
 export const until = async (condition: () => boolean | Promise<boolean>, clock: Clock = systemClock): Promise<void> => {
-  for (let i = 0; i < 4000; i += 1) {
+  for (let i = 0; i < 12_000; i += 1) {
     if (await condition()) return;
     await clock.sleep(5);
   }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { patientClock } from '../../../lib/patient-clock.test-support.ts';
 import { somewhere } from '../../turn.test-support.ts';
 import type { ToolContext } from '../contract.ts';
 import { webSection } from './options.ts';
@@ -39,7 +39,7 @@ export const newSite = async (answer: (request: IncomingMessage, response: Serve
 
 export const webOptions = (given: Record<string, unknown> = {}): WebOptions => webSection.schema.parse(given);
 
-export const webContext = (clock: Clock = systemClock, sessionId = 's1'): ToolContext => ({
+export const webContext = (clock: Clock = patientClock, sessionId = 's1'): ToolContext => ({
   sessionId,
   turnId: 't',
   callId: 'c',

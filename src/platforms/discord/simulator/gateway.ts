@@ -88,7 +88,7 @@ export class SimulatedGateway {
   async ready(): Promise<void> {
     if (this.#live().length > 0) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(new Error('nobody has connected to the simulated gateway')), 5000);
+    const timer = setTimeout(() => reject(new Error('nobody has connected to the simulated gateway')), 60_000);
     const heard = (): void => resolve();
     this.#waiting.add(heard);
     await promise.finally(() => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { aMoment, eventually, eventWith, failure, never, newInbox } from '../../conformance-bench.ts';
+import type { Running } from '../../conformance-bench.ts';
 import type { AccountData } from '../../contract.ts';
 import { openAccountData } from '../../../../test/support/account-data.ts';
 import { alice, direct, following, message, openAccount, runAccount, textsOf } from '../matrix.test-support.ts';
-import type { Running } from '../matrix.test-support.ts';
 import { startMatrixSimulator } from '../simulator.ts';
 import type { MatrixSimulator } from '../simulator.ts';
 import { advance, stateName } from '../simulator/world.ts';
