@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newApiSecret } from '../src/http/api/secret.ts';
+import { readActs } from '../src/lib/audit-log.ts';
 import { createApiKey } from '../src/store/api-keys.ts';
 import type { ApiScope } from '../src/store/api-keys.ts';
 import { startApiGateway } from './support/api-gateway.ts';
@@ -54,6 +55,16 @@ test('a job is made, changed, paused, resumed, listed and deleted', async () => 
   const gone = await api.ask(`${path}/${job.id}`, { method: 'DELETE' });
   assert.deepEqual(await gone.json(), { object: 'hermes.job.deleted', id: job.id, deleted: true });
   assert.deepEqual(await codeOf(await api.ask(`${path}/${job.id}`)), [404, 'job_not_found']);
+});
+
+test('what a key does to a job is in the audit log, and what changes nothing is not', async () => {
+  const { id } = await create({ name: 'Planted', schedule: 'every 2h', prompt: 'x' }, await keyWith('planter', ['jobs']));
+  await patch(id, { enabled: true });
+  await patch(id, { enabled: false });
+  await patch(id, { enabled: true, prompt: 'y' });
+  await api.ask(`${path}/${id}`, { method: 'DELETE' });
+  const acts = readActs(api.world.home).filter(({ subject }) => subject === `${id} (agent main, every 2h)`);
+  assert.deepEqual(acts.map(({ by, act }) => [by, act]), [['api_server:planter', 'cron add'], ...['pause', 'edit', 'remove'].map((act) => ['api_server:owner', `cron ${act}`])]);
 });
 
 test('a job has a folder that it works in, and only one that the agent may use', async () => {

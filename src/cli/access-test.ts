@@ -7,7 +7,7 @@ import { Exit, json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { accessOf, chatTypes, findAccount, imagine, judgeEvent } from './known-account.ts';
 import type { ImaginedEvent, KnownAccount } from './known-account.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 
 interface Flags extends Omit<ImaginedEvent, 'chat'> {
@@ -28,7 +28,7 @@ interface TestedAccess {
 }
 
 const test = async (terminal: Terminal, known: KnownAccount, event: InboundEvent): Promise<TestedAccess> => {
-  const { allowed, by, decisions } = await withStore(terminal, (store) => judgeEvent(store, known, event));
+  const { allowed, by, decisions } = await lookIntoStore(terminal, (store) => judgeEvent(store, known, event));
   const access = accessOf(known, event);
   const here = commands.filter(({ surfaces }) => surfaces?.includes(known.platform.surface ?? 'chat') !== false);
   const mayRun = (command: RuledCommand): boolean => allowed && access.mayRun(command);

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { LoadedConfig } from '../config/evaluate.ts';
 import { resolveHome } from '../config/home.ts';
 import { formatProblem } from '../config/problem.ts';
 import { setSetting } from '../config/set-setting.ts';
@@ -10,7 +11,7 @@ import { listPaired } from '../store/pairing.ts';
 import { accessTestCommand } from './access-test.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore } from './open-home.ts';
 import { requireConfig, sections } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -19,38 +20,43 @@ const settingPath = (account: string): string => {
   return account === platform ? `platforms.${platform}.allowed_users` : `platforms.${platform}.accounts.${account.slice(platform.length + 1)}.allowed_users`;
 };
 
-const listed = (config: Config, account: string): readonly string[] => {
+const listed = (config: Pick<Config, 'accounts'>, account: string): readonly string[] => {
   const found = config.accounts.find((candidate) => candidate.account === account);
   if (found === undefined) throw new ConfigError(`There is no account ${account}. Configured: ${config.accounts.map((one) => one.account).join(', ')}`);
   return found.common.allowed_users;
 };
 
-/** Writes the list and makes sure that it is what counts now. */
-const write = async (terminal: Terminal, account: string, ids: readonly string[]): Promise<void> => {
-  const outcome = await setSetting({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, path: settingPath(account), value: JSON.stringify(ids) });
+/** Changes the list as it stands in that moment, and makes sure that what was wanted is what counts now. */
+const change = async (terminal: Terminal, account: string, wanted: { readonly user: string; readonly isIn: boolean }): Promise<void> => {
+  const { user, isIn } = wanted;
+  const value = (before: LoadedConfig): string => {
+    if (!before.ok) throw new ConfigError('The configuration has been changed meanwhile and cannot be used any more; hermes config check says why.');
+    const ids = listed(before, account);
+    return JSON.stringify(isIn ? [...new Set([...ids, user])] : ids.filter((id) => id !== user));
+  };
+  const outcome = await setSetting({ home: resolveHome(terminal.env), env: terminal.env, sections, platforms, commands: terminal.commands, path: settingPath(account), value });
   if (!outcome.ok) throw new ConfigError(outcome.problems.map(formatProblem).join('\n'));
-  const now = listed(await requireConfig(terminal), account);
-  if (now.length !== ids.length || ids.some((id) => !now.includes(id))) {
+  if (listed(await requireConfig(terminal), account).includes(user) !== isIn) {
     throw new ConfigError(`config.yaml was changed, but ${platformOf(account).toUpperCase()}_ALLOWED_USERS in the environment or .env wins over it. Change it there, or remove it.`);
   }
 };
 
 const allow = async (terminal: Terminal, account: string, user: string): Promise<void> => {
   const ids = listed(await requireConfig(terminal), account);
-  if (!ids.includes(user)) await write(terminal, account, [...ids, user]);
+  if (!ids.includes(user)) await change(terminal, account, { user, isIn: true });
   terminal.write(`${user} may talk to the agent on ${account}.\n`);
 };
 
 const deny = async (terminal: Terminal, account: string, user: string): Promise<void> => {
   const ids = listed(await requireConfig(terminal), account);
   if (!ids.includes(user)) throw new ConfigError(`${user} is not in the list of ${account}. hermes access test --platform ${account} --user ${user} says what lets them in.`);
-  await write(terminal, account, ids.filter((id) => id !== user));
+  await change(terminal, account, { user, isIn: false });
   terminal.write(`${user} is no longer in the list of ${account}.\n`);
 };
 
 const show = async (terminal: Terminal, flags: { json?: true }): Promise<void> => {
   const { accounts, sections: settings } = await requireConfig(terminal);
-  const { paired, denials } = await withStore(terminal, (store) => store.read(async (db) => ({ paired: await listPaired(db), denials: await listDenials(db, 50) })));
+  const { paired, denials } = await lookIntoStore(terminal, (store) => store.read(async (db) => ({ paired: await listPaired(db), denials: await listDenials(db, 50) })));
   const rules = accounts.map(({ account, platform, common }) => ({
     account,
     everybody: common.allow_all_users || settings.access.allow_all_users,

@@ -11,12 +11,12 @@ import { removeAgent } from './agent/remove-agent.ts';
 import type { RemoveFlags } from './agent/remove-agent.ts';
 import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 
 const load = async (terminal: Terminal): Promise<readonly AgentFacts[]> => {
   const config = await requireConfig(terminal);
-  return withStore(terminal, (store) => allAgentFacts(terminal, config, { home: resolveHome(terminal.env), store }));
+  return lookIntoStore(terminal, (store) => allAgentFacts(terminal, config, { home: resolveHome(terminal.env), store }));
 };
 
 const spentToday = ({ today, limits }: AgentFacts): string => `${printUsd(today.usd)}${limits.dailySpendUsd === null ? '' : ` of ${printUsd(limits.dailySpendUsd)}`}${today.unpricedCalls > 0 ? '*' : ''}`;

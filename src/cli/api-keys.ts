@@ -6,7 +6,7 @@ import { apiScopes, createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from
 import type { ApiKey, ApiKeyLimits, ApiScope } from '../store/api-keys.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore, withStore } from './open-home.ts';
 
 interface CreateFlags {
   readonly scope?: readonly ApiScope[];
@@ -50,7 +50,7 @@ const limitsText = ({ atOnce, perMinute, usdPerDay }: ApiKeyLimits): string =>
 const rowOf = (key: ApiKey, nowMs: number): readonly string[] => [key.name, key.hint, key.scopes.join(','), limitsText(key.limits), key.usedAtMs === null ? 'never used' : `used ${span(nowMs - key.usedAtMs)} ago`];
 
 const list = (terminal: Terminal, flags: { json?: true }): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     const keys = await store.read(listApiKeys);
     if (flags.json === true) terminal.write(json(keys));
     else terminal.write(keys.length === 0 ? 'There are no keys but the one of API_SERVER_KEY, if it is set. hermes api keys create <name> makes one.\n' : `${table(keys.map((key) => rowOf(key, Date.now())))}\n`);
@@ -59,14 +59,14 @@ const list = (terminal: Terminal, flags: { json?: true }): Promise<void> =>
 const noKey = (name: string): ConfigError => new ConfigError(`There is no key called ${name}. hermes api keys list shows those that there are.`);
 
 const rotate = (terminal: Terminal, name: string): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     const { secret, ...hashed } = newApiSecret();
     if (!(await store.write((tx) => rotateApiKey(tx, name, hashed)))) throw noKey(name);
     show(terminal, name, secret);
   });
 
 const revoke = (terminal: Terminal, name: string): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     if (!(await store.write((tx) => revokeApiKey(tx, name)))) throw noKey(name);
     terminal.write(`The key of ${name} is dead.\n`);
   });

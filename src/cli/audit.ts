@@ -1,10 +1,12 @@
-import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { resolveHome } from '../config/home.ts';
-import { readActs, recordAct } from '../lib/audit-log.ts';
+import { ConfigError } from '../core/errors.ts';
+import { auditObstacle, readActs } from '../lib/audit-log.ts';
 import { localTime } from '../lib/local-time.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { writeDown } from './note-act.ts';
 import { requireHome } from './require-home.ts';
 import { isBounded, isWithin, newest, withTimeWindow } from './time-window.ts';
 import type { TimeWindow } from './time-window.ts';
@@ -33,13 +35,21 @@ const pathOf = (command: Command): string => {
   return above === null || above.parent === null ? command.name() : `${pathOf(above)} ${command.name()}`;
 };
 
+/** Refuses a command that matters while it cannot be written down, before it has done anything. */
+export const requireAuditLog = (terminal: Terminal, command: Command): void => {
+  if (audited[pathOf(command)] === undefined) return;
+  const home = resolveHome(terminal.env);
+  const obstacle = auditObstacle(home);
+  if (obstacle !== undefined) throw new ConfigError(`Nothing was changed, for it could not be written to ${join(home, 'logs', 'audit.log')} (${obstacle}). Let the owner of the home write a file there, then try again.`);
+};
+
 /** Writes down a command that has been carried out, if it is one that matters. */
 export const auditCommand = (terminal: Terminal, command: Command): void => {
   const act = pathOf(command);
   const words = audited[act];
   if (words === undefined) return;
   const subject = command.args.slice(0, words).join(' ');
-  recordAct(resolveHome(terminal.env), { by: `${userInfo().username} at the command line`, act, ...(subject !== '' && { subject }) }, Date.now());
+  writeDown(resolveHome(terminal.env), act, subject === '' ? undefined : subject);
 };
 
 const count = (text: string): number => {

@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import { configTargets } from './config-targets.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore, withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
 import { withinTime } from './within-time.ts';
@@ -59,7 +59,8 @@ export const channelsCommand = (terminal: Terminal): Command =>
       const config = await requireConfig(terminal);
       const targets = configTargets(config);
       if (account !== undefined && targets.account(account) === undefined) throw new ConfigError(`There is no account ${account}. Configured: ${targets.accounts().join(', ')}`);
-      const entries = await withStore(terminal, async (store) => {
+      const open = flags.refresh === true ? withStore : lookIntoStore;
+      const entries = await open(terminal, async (store) => {
         await refreshSpoken(store);
         if (flags.refresh === true) await askPlatforms(terminal, config, store);
         return store.read((db) => readDirectory(db, targets, account));

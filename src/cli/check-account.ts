@@ -1,15 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { AccountConfig } from '../config/read-accounts.ts';
 import { PlatformError } from '../core/errors.ts';
 import type { PlatformErrorCode } from '../core/errors.ts';
-import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import type { AccountData, Identity, Platform } from '../platforms/contract.ts';
 import { accountData } from '../store/account-data.ts';
-import { openStore } from '../store/open.ts';
 import { accountFix } from './account-fix.ts';
+import { withScratchStore } from './scratch-store.ts';
 import { withinTime } from './within-time.ts';
 
 export type CheckedAccount =
@@ -41,22 +37,18 @@ const failure = (check: AccountCheck, error: unknown): CheckedAccount => {
 };
 
 /** Asks the platform who we are, as the gateway does before it connects. Nothing of the home is touched; rejects only when the caller aborts. */
-export const checkAccount = async (check: AccountCheck, signal: AbortSignal): Promise<CheckedAccount> => {
-  const { platform, account } = check;
-  const folder = await mkdtemp(join(tmpdir(), 'hermes-check-'));
-  const store = await openStore({ path: join(folder, 'check.db'), clock: systemClock, log: silentLogger, checkIntegrity: false });
-  try {
-    const data = overlay(accountData(store, account.account), check.kept);
-    const identity = await withinTime(check.timeoutMs, signal, async (inTime) => {
-      const adapter = await platform.open({ account: account.account, options: account.options, log: silentLogger, data, home: folder, mediaFolder: folder });
-      return adapter.identify(inTime);
-    });
-    return { ok: true, identity };
-  } catch (error) {
-    signal.throwIfAborted();
-    return failure(check, error);
-  } finally {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+export const checkAccount = (check: AccountCheck, signal: AbortSignal): Promise<CheckedAccount> =>
+  withScratchStore(async (store, folder) => {
+    const { platform, account } = check;
+    try {
+      const data = overlay(accountData(store, account.account), check.kept);
+      const identity = await withinTime(check.timeoutMs, signal, async (inTime) => {
+        const adapter = await platform.open({ account: account.account, options: account.options, log: silentLogger, data, home: folder, mediaFolder: folder });
+        return adapter.identify(inTime);
+      });
+      return { ok: true, identity };
+    } catch (error) {
+      signal.throwIfAborted();
+      return failure(check, error);
+    }
+  });

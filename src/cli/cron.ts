@@ -22,7 +22,7 @@ import type { Terminal } from './environment.ts';
 import { isHomeTaken } from '../store/home-lock.ts';
 import { noteAct } from './note-act.ts';
 import type { Act } from './note-act.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore, withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 
 interface JobFlags {
@@ -87,11 +87,11 @@ interface Desk {
 }
 
 /** Opens the store beside a gateway that may be running. What is refused is printed as it is. */
-const atDesk = async (terminal: Terminal, work: (desk: Desk) => Promise<void>): Promise<void> => {
+const atDesk = async (terminal: Terminal, work: (desk: Desk) => Promise<void>, open: typeof withStore = lookIntoStore): Promise<void> => {
   const config = await requireConfig(terminal);
   const rules: JobRules = { targets: configTargets(config), options: () => config.sections.cron, isAgent: (id) => isAgent(config.sections, id), findFolder: jobFolders({ home: resolveHome(terminal.env), userHome: homedir(), settings: () => config.sections }) };
   try {
-    await withStore(terminal, (store) => work({ store, rules }));
+    await open(terminal, (store) => work({ store, rules }));
   } catch (error) {
     if (error instanceof JobRefused) throw new ConfigError(error.message, { cause: error });
     throw error;
@@ -132,7 +132,7 @@ const add = (terminal: Terminal, given: { readonly schedule: string; readonly pr
     noteAct(resolveHome(terminal.env), 'cron add', named(job));
     const note = isGatewayThere(terminal) ? '' : ' No gateway runs in this home yet: hermes gateway run.';
     await tell(desk, terminal, { job, flags, sentence: `${named(job)} is scheduled: ${scheduleText(job)}, next ${nextText(job)}. Its result goes to ${job.deliver}.${note}` });
-  });
+  }, withStore);
 
 const edit = (terminal: Terminal, ref: string, flags: JobFlags): Promise<void> =>
   atDesk(terminal, async (desk) => {
@@ -157,7 +157,7 @@ const changing =
     });
 
 const list = (terminal: Terminal, flags: { readonly agent?: string; readonly all?: true; readonly json?: true }): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     const views = await store.read(async (db) => viewJobs(db, await listJobs(db, { completed: flags.all === true, ...(flags.agent !== undefined && { agent: flags.agent }) })));
     terminal.write(flags.json === true ? json(views.map(jobSummary)) : printJobs(terminal, views));
   });

@@ -1,35 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { ConfigError } from '../core/errors.ts';
 import { printOf } from '../portability/folder-print.test-support.ts';
-import type { ImportLine } from '../portability/import-report.ts';
 import { writeOpenclawHome } from '../portability/openclaw/openclaw-home.test-support.ts';
-import { program } from './program.ts';
+import { importScene, whatOf } from './import.test-support.ts';
 
-let folder = '';
-let home = '';
-let claw = '';
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hermes-import-claw-'));
-  home = join(folder, 'home');
-  claw = join(folder, 'claw');
-});
-afterEach(() => rm(folder, { recursive: true }));
-
-const hermes = async (...args: readonly string[]): Promise<string> => {
-  let out = '';
-  const write = (text: string): void => void (out += text);
-  await program({ env: { HERMES_HOME: home }, version: 'test', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
-  return out;
-};
-
-const read = async (...args: readonly string[]): Promise<readonly ImportLine[]> => (JSON.parse(await hermes('import', 'openclaw', claw, '--json', ...args)) as { readonly lines: readonly ImportLine[] }).lines;
-const whatOf = (lines: readonly ImportLine[], area: string, fate: string): readonly string[] => lines.filter((line) => line.area === area && line.fate === fate).map(({ what }) => what);
-const textOf = (path: string): Promise<string> => readFile(join(home, path), 'utf8');
+const scene = importScene('openclaw');
+const { hermes, importNow, textOf } = scene;
 
 interface Listed {
   readonly id: string;
@@ -47,13 +27,13 @@ const everyConversation = ['11111111 main telegram 7 1 new', '22222222 main tele
 
 for (const generation of ['files', 'first databases', 'databases'] as const)
   test(`the main things of an OpenClaw that keeps them in ${generation} are taken over once, and it is not changed`, async () => {
-    using _home = await writeOpenclawHome(claw, generation);
-    const before = await printOf(claw);
-    const dry = await read('--dry-run');
-    assert.ok(!existsSync(home));
-    const lines = await read();
+    using _home = await writeOpenclawHome(scene.source, generation);
+    const before = await printOf(scene.source);
+    const dry = await importNow('--dry-run');
+    assert.ok(!existsSync(scene.home));
+    const lines = await importNow();
     assert.deepEqual(lines, dry);
-    assert.equal(await printOf(claw), before);
+    assert.equal(await printOf(scene.source), before);
 
     const config = await textOf('config.yaml');
     assert.match(config, /model:\n {2}default: claude-opus-4-6\n {2}provider: anthropic/);
@@ -65,8 +45,8 @@ for (const generation of ['files', 'first databases', 'databases'] as const)
     assert.equal(await textOf('memories/MEMORY.md'), 'likes tea\n§\nlives in Berlin\n§\nWorks at night.\n');
     assert.equal(await textOf('memories/USER.md'), 'is called Sam\n');
     assert.equal(await textOf('profiles/work/SOUL.md'), 'be brief');
-    for (const path of ['SOUL.md', 'workspace/AGENTS.md', 'workspace/IDENTITY.md', 'workspace/TOOLS.md', 'workspace/memory/2026-03-24.md', 'skills/invoices/SKILL.md', 'skills/shared/SKILL.md']) assert.ok(existsSync(join(home, path)), path);
-    assert.ok(!existsSync(join(home, 'workspace', 'HEARTBEAT.md')) && !existsSync(join(home, 'hooks')));
+    for (const path of ['SOUL.md', 'workspace/AGENTS.md', 'workspace/IDENTITY.md', 'workspace/TOOLS.md', 'workspace/memory/2026-03-24.md', 'skills/invoices/SKILL.md', 'skills/shared/SKILL.md']) assert.ok(existsSync(join(scene.home, path)), path);
+    assert.ok(!existsSync(join(scene.home, 'workspace', 'HEARTBEAT.md')) && !existsSync(join(scene.home, 'hooks')));
 
     assert.deepEqual(await sessions(), everyConversation);
     assert.deepEqual(whatOf(lines, 'sessions', 'taken'), ['conversations: 4, with messages: 7; going on where they were: 2; /resume goes on with the others']);
@@ -80,15 +60,15 @@ for (const generation of ['files', 'first databases', 'databases'] as const)
     assert.match(lines.find(({ what }) => what.startsWith('Morning'))?.why ?? '', /hermes cron resume [0-9a-f]{12}/);
     assert.deepEqual(whatOf(lines, 'cron', 'left'), ['Past']);
 
-    const again = await read();
+    const again = await importNow();
     assert.deepEqual(again.filter(({ fate }) => fate === 'taken' || fate === 'changed'), []);
     assert.deepEqual(await sessions(), everyConversation);
   });
 
 test('a conversation that is in a database and in files too is taken once', async () => {
-  using _files = await writeOpenclawHome(claw, 'files');
-  using _databases = await writeOpenclawHome(claw, 'databases');
-  const lines = await read();
+  using _files = await writeOpenclawHome(scene.source, 'files');
+  using _databases = await writeOpenclawHome(scene.source, 'databases');
+  const lines = await importNow();
   assert.deepEqual(await sessions(), everyConversation);
   assert.deepEqual(whatOf(lines, 'sessions', 'known'), []);
   assert.equal(whatOf(lines, 'people', 'taken').length, 2);
@@ -98,36 +78,36 @@ test('a conversation that is in a database and in files too is taken once', asyn
 
 test('a database that cannot be read is named and holds up nothing else', async () => {
   {
-    using _home = await writeOpenclawHome(claw, 'databases');
+    using _home = await writeOpenclawHome(scene.source, 'databases');
   }
-  await writeFile(join(claw, 'agents', 'main', 'agent', 'openclaw-agent.sqlite'), 'no database at all, but long enough to be looked at by somebody who opens it');
-  await writeFile(join(claw, 'state', 'openclaw.sqlite'), 'nor is this one a database, whatever its name says about it');
-  const lines = await read();
+  await writeFile(join(scene.source, 'agents', 'main', 'agent', 'openclaw-agent.sqlite'), 'no database at all, but long enough to be looked at by somebody who opens it');
+  await writeFile(join(scene.source, 'state', 'openclaw.sqlite'), 'nor is this one a database, whatever its name says about it');
+  const lines = await importNow();
   assert.deepEqual(await sessions(), ['33333333 work discord 99 1 open']);
   assert.deepEqual(whatOf(lines, 'sessions', 'left'), ['agents/main/agent/openclaw-agent.sqlite']);
   assert.ok(lines.some(({ fate, what }) => fate === 'left' && what.startsWith('state/openclaw.sqlite')));
 });
 
 test('a transcript that cannot be unpacked is named and holds up nothing else', async () => {
-  using _home = await writeOpenclawHome(claw, 'files');
-  await writeFile(join(claw, 'agents', 'main', 'sessions', '77777777-15d2-4b81-83cc-3e4d2da6db07.jsonl.reset.2026-03-25T04-00-00.000Z.zst'), 'not packed at all');
-  const lines = await read();
+  using _home = await writeOpenclawHome(scene.source, 'files');
+  await writeFile(join(scene.source, 'agents', 'main', 'sessions', '77777777-15d2-4b81-83cc-3e4d2da6db07.jsonl.reset.2026-03-25T04-00-00.000Z.zst'), 'not packed at all');
+  const lines = await importNow();
   assert.deepEqual(await sessions(), everyConversation);
   assert.ok(lines.some(({ fate, what }) => fate === 'left' && what === 'conversation 77777777-15d2-4b81-83cc-3e4d2da6db07'));
 });
 
 test('what is set and present here stays', async () => {
-  using _home = await writeOpenclawHome(claw, 'files');
-  await mkdir(join(home, 'workspace'), { recursive: true });
-  await writeFile(join(home, 'config.yaml'), '# mine\nmodel:\n  provider: demo\n');
-  await writeFile(join(home, 'workspace', 'AGENTS.md'), 'mine');
-  const lines = await read();
+  using _home = await writeOpenclawHome(scene.source, 'files');
+  await mkdir(join(scene.home, 'workspace'), { recursive: true });
+  await writeFile(join(scene.home, 'config.yaml'), '# mine\nmodel:\n  provider: demo\n');
+  await writeFile(join(scene.home, 'workspace', 'AGENTS.md'), 'mine');
+  const lines = await importNow();
   assert.match(await textOf('config.yaml'), /^# mine\nmodel:\n {2}provider: demo\n/);
   assert.equal(await textOf('workspace/AGENTS.md'), 'mine');
   assert.deepEqual(lines.find(({ what }) => what === 'workspace/AGENTS.md')?.fate, 'left');
 });
 
 test('a folder that is no OpenClaw is refused', async () => {
-  await mkdir(claw);
-  await assert.rejects(read(), (error) => error instanceof ConfigError && /is not a folder of OpenClaw/.test(error.message));
+  await mkdir(scene.source);
+  await assert.rejects(importNow(), (error) => error instanceof ConfigError && /is not a folder of OpenClaw/.test(error.message));
 });

@@ -1,41 +1,21 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { ConfigError } from '../core/errors.ts';
 import { printOf } from '../portability/folder-print.test-support.ts';
 import { writeOriginalHome } from '../portability/original/original-home.test-support.ts';
-import type { ImportLine } from '../portability/import-report.ts';
-import { program } from './program.ts';
+import { importScene, whatOf } from './import.test-support.ts';
 
-let folder = '';
-let home = '';
-let original = '';
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hermes-import-cli-'));
-  home = join(folder, 'home');
-  original = join(folder, 'original');
-});
-afterEach(() => rm(folder, { recursive: true }));
-
-const hermes = async (...args: readonly string[]): Promise<string> => {
-  let out = '';
-  const write = (text: string): void => void (out += text);
-  await program({ env: { HERMES_HOME: home }, version: 'test', write, writeError: write }).parseAsync(['node', 'hermes', ...args]);
-  return out;
-};
-
-const importNow = async (...args: readonly string[]): Promise<readonly ImportLine[]> => (JSON.parse(await hermes('import', 'hermes', original, '--json', ...args)) as { readonly lines: readonly ImportLine[] }).lines;
-const whatOf = (lines: readonly ImportLine[], area: string, fate: string): readonly string[] => lines.filter((line) => line.area === area && line.fate === fate).map(({ what }) => what);
-const textOf = (path: string): Promise<string> => readFile(join(home, path), 'utf8');
+const scene = importScene('hermes');
+const { hermes, importNow, textOf } = scene;
 
 test('a home of the original is taken over with everything in it, is not changed, and nothing is taken twice', async () => {
-  using _home = await writeOriginalHome(original);
-  const before = await printOf(original);
+  using _home = await writeOriginalHome(scene.source);
+  const before = await printOf(scene.source);
   const lines = await importNow();
-  assert.equal(await printOf(original), before, 'the original is as it was');
+  assert.equal(await printOf(scene.source), before, 'the original is as it was');
 
   const config = await textOf('config.yaml');
   assert.match(config, /default: gpt-5/);
@@ -58,9 +38,9 @@ test('a home of the original is taken over with everything in it, is not changed
 
   assert.equal(await textOf('memories/MEMORY.md'), 'likes tea\n§\nlives in Berlin\n');
   assert.equal(await textOf('memories/USER.md'), 'is called Sam\n');
-  assert.equal((await stat(join(home, 'memories', 'USER.md'))).mode & 0o777, 0o600, 'whatever it was there');
-  for (const path of ['SOUL.md', 'skills/work/invoices/SKILL.md', 'skills/work/invoices/template.txt', 'hooks/greet/handler.py', 'scripts/check.py']) assert.equal(await textOf(path), await readFile(join(original, path), 'utf8'));
-  assert.ok(!existsSync(join(home, 'kanban.db')) && !existsSync(join(home, 'profiles')));
+  assert.equal((await stat(join(scene.home, 'memories', 'USER.md'))).mode & 0o777, 0o600, 'whatever it was there');
+  for (const path of ['SOUL.md', 'skills/work/invoices/SKILL.md', 'skills/work/invoices/template.txt', 'hooks/greet/handler.py', 'scripts/check.py']) assert.equal(await textOf(path), await readFile(join(scene.source, path), 'utf8'));
+  assert.ok(!existsSync(join(scene.home, 'kanban.db')) && !existsSync(join(scene.home, 'profiles')));
   assert.deepEqual(lines.filter(({ what }) => what === 'mcp-tokens' || what === 'plugins').map(({ fate }) => fate), ['left', 'left']);
   assert.ok(lines.some(({ fate, what, why }) => fate === 'left' && what === 'profiles/helper' && /--agent helper/.test(why ?? '')));
 
@@ -79,28 +59,28 @@ test('a home of the original is taken over with everything in it, is not changed
 });
 
 test('a job that worked in a folder works there again', async () => {
-  using _home = await writeOriginalHome(original);
-  const site = join(home, 'workspace', 'site');
+  using _home = await writeOriginalHome(scene.source);
+  const site = join(scene.home, 'workspace', 'site');
   await mkdir(site, { recursive: true });
-  const path = join(original, 'cron', 'jobs.json');
+  const path = join(scene.source, 'cron', 'jobs.json');
   await writeFile(path, (await readFile(path, 'utf8')).replace('/srv', site));
   assert.ok(whatOf(await importNow(), 'cron', 'taken').includes('Bound (ffffffffffff)'));
   assert.match(await hermes('cron', 'show', 'ffffffffffff'), new RegExp(`Works in +${site}\\n`));
 });
 
 test('a dry run says the same and leaves no trace', async () => {
-  using _home = await writeOriginalHome(original);
+  using _home = await writeOriginalHome(scene.source);
   const dry = await importNow('--dry-run');
-  assert.ok(!existsSync(home));
+  assert.ok(!existsSync(scene.home));
   assert.deepEqual(await importNow(), dry);
 });
 
 test('what is set here stays', async () => {
-  using _home = await writeOriginalHome(original);
-  await mkdir(join(home, 'skills', 'work', 'invoices'), { recursive: true });
-  await writeFile(join(home, 'config.yaml'), '# mine\ndisplay:\n  busy_input_mode: steer\n');
-  await writeFile(join(home, 'skills', 'work', 'invoices', 'SKILL.md'), 'mine');
-  await writeFile(join(home, 'SOUL.md'), 'mine');
+  using _home = await writeOriginalHome(scene.source);
+  await mkdir(join(scene.home, 'skills', 'work', 'invoices'), { recursive: true });
+  await writeFile(join(scene.home, 'config.yaml'), '# mine\ndisplay:\n  busy_input_mode: steer\n');
+  await writeFile(join(scene.home, 'skills', 'work', 'invoices', 'SKILL.md'), 'mine');
+  await writeFile(join(scene.home, 'SOUL.md'), 'mine');
   const lines = await importNow();
   assert.match(await textOf('config.yaml'), /^# mine\ndisplay:\n {2}busy_input_mode: steer\n/);
   assert.equal(await textOf('SOUL.md'), 'mine');
@@ -110,14 +90,14 @@ test('what is set here stays', async () => {
 });
 
 test('a profile of the original becomes an agent', async () => {
-  using _home = await writeOriginalHome(original);
+  using _home = await writeOriginalHome(scene.source);
   await assert.rejects(importNow('--agent', 'helper'), (error) => error instanceof ConfigError && /hermes agent add helper/.test(error.message));
-  await writeFile(join(home, 'config.yaml'), 'agents:\n  helper: {}\n');
+  await writeFile(join(scene.home, 'config.yaml'), 'agents:\n  helper: {}\n');
   await importNow('--agent', 'helper');
   assert.equal(await textOf('config.yaml'), 'agents:\n  helper: {}\n', 'settings of a profile are for its owner to choose');
   assert.equal(await textOf('profiles/helper/SOUL.md'), 'You are kind.');
   assert.match(await textOf('profiles/helper/memories/MEMORY.md'), /likes tea/);
-  assert.ok(!existsSync(join(home, 'SOUL.md')));
+  assert.ok(!existsSync(join(scene.home, 'SOUL.md')));
   const sessions = JSON.parse(await hermes('sessions', 'list', '--json')) as readonly { readonly agent: string }[];
   assert.deepEqual([...new Set(sessions.map(({ agent }) => agent))], ['helper']);
   const jobs = JSON.parse(await hermes('cron', 'list', '--json')) as readonly { readonly agent: string }[];
@@ -125,14 +105,14 @@ test('a profile of the original becomes an agent', async () => {
 });
 
 test('memories that have no room are left and named', async () => {
-  using _home = await writeOriginalHome(original);
-  await writeFile(join(original, 'memories', 'MEMORY.md'), ['a'.repeat(1500), 'b'.repeat(1500), 'short'].join('\n§\n'));
+  using _home = await writeOriginalHome(scene.source);
+  await writeFile(join(scene.source, 'memories', 'MEMORY.md'), ['a'.repeat(1500), 'b'.repeat(1500), 'short'].join('\n§\n'));
   const lines = await importNow();
   assert.match(lines.find(({ area, fate }) => area === 'memories' && fate === 'left')?.why ?? '', /no room left/);
   assert.match(await textOf('memories/MEMORY.md'), /^a+\n§\nshort\n$/);
 });
 
 test('a folder that is no home of the original is refused', async () => {
-  await mkdir(original);
+  await mkdir(scene.source);
   await assert.rejects(importNow(), (error) => error instanceof ConfigError && /is not a home of the original/.test(error.message));
 });

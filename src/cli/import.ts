@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { adoptSettings } from '../config/adopt-settings.ts';
@@ -9,6 +9,7 @@ import { evaluate } from '../config/evaluate.ts';
 import type { ConfigTexts } from '../config/evaluate.ts';
 import { prepareHome, resolveHome } from '../config/home.ts';
 import { configFiles } from '../config/load-config.ts';
+import { whileConfigLocked } from '../config/lock-config.ts';
 import { parseEnvFile } from '../config/parse-env-file.ts';
 import { formatProblem } from '../config/problem.ts';
 import { readConfigFile } from '../config/read-config-file.ts';
@@ -34,6 +35,7 @@ import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';
 import { storeOf, storePath } from './open-home.ts';
+import { withScratchStore } from './scratch-store.ts';
 import { sections } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -48,8 +50,17 @@ const textOf = async (path: string): Promise<string | undefined> => {
   return file.kind === 'text' ? file.text : undefined;
 };
 
+interface Adopting {
+  readonly home: string;
+  readonly theirs: ConfigTexts;
+  readonly dryRun: boolean;
+  readonly report: ImportReport;
+}
+
 /** Their settings in our files; answers the configuration that makes. */
-const adoptConfig = async (terminal: Terminal, to: { readonly home: string; readonly theirs: ConfigTexts; readonly dryRun: boolean; readonly report: ImportReport }): Promise<Config> => {
+const adoptConfig = (terminal: Terminal, to: Adopting): Promise<Config> => (to.dryRun ? adopt(terminal, to) : whileConfigLocked(to.home, () => adopt(terminal, to)));
+
+const adopt = async (terminal: Terminal, to: Adopting): Promise<Config> => {
   const { home, theirs, report } = to;
   const read = await readTexts(home);
   if (!read.ok) throw new ConfigError(`The configuration in ${home} has to be mended first: ${read.problems.map(formatProblem).join('; ')}`);
@@ -74,14 +85,9 @@ const adoptConfig = async (terminal: Terminal, to: { readonly home: string; read
 /** For a look at what would happen, a home without a database is left without one. */
 const withImportStore = async (config: Config, at: { readonly home: string; readonly dryRun: boolean }, work: (store: Store) => Promise<void>): Promise<void> => {
   const databaseUrl = config.sections.store.database_url;
-  const isApart = at.dryRun && databaseUrl === undefined && !existsSync(storePath(at.home));
-  const folder = isApart ? await mkdtemp(join(tmpdir(), 'hermes-import-')) : undefined;
-  try {
-    const store = await openStore({ ...storeOf(config.sections.store, folder ?? at.home), clock: systemClock, log: silentLogger, checkIntegrity: false });
-    await work(store).finally(() => store.close());
-  } finally {
-    if (folder !== undefined) await rm(folder, { recursive: true });
-  }
+  if (at.dryRun && databaseUrl === undefined && !existsSync(storePath(at.home))) return withScratchStore(work);
+  const store = await openStore({ ...storeOf(config.sections.store, at.home), clock: systemClock, log: silentLogger, checkIntegrity: false });
+  await work(store).finally(() => store.close());
 };
 
 const titles: readonly (readonly [ImportFate, string])[] = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -53,6 +53,17 @@ test('what doctor mends is written down', { skip: process.platform === 'win32' &
   await writeFile(join(home, '.env'), 'OPENAI_API_KEY=sk-1\n', { mode: 0o644 });
   await hermes('doctor', '--offline', '--security', '--fix').catch(() => undefined);
   assert.ok(acts().some((act) => act.startsWith('doctor fix: ')), acts().join());
+});
+
+test('a command that matters is refused while it cannot be written down, and doctor says so', async () => {
+  await hermes('config', 'set', 'agent.max_turns', '7');
+  await rm(join(home, 'logs', 'audit.log'));
+  await mkdir(join(home, 'logs', 'audit.log'));
+  await assert.rejects(hermes('config', 'set', 'agent.max_turns', '8'), /^ConfigError: Nothing was changed, for it could not be written to .*audit\.log \(EISDIR\)/);
+  assert.match(await readFile(join(home, 'config.yaml'), 'utf8'), /max_turns: 7/);
+  let said = '';
+  await program({ env: { HERMES_HOME: home, HOME: home }, version: '1.2.3', write: (text) => void (said += text), writeError: () => undefined }).parseAsync(['node', 'hermes', 'doctor', '--offline', '--security']).catch(() => undefined);
+  assert.match(said, /logs\/audit\.log cannot be written \(EISDIR\)/);
 });
 
 test('an act that cannot be written down is done all the same', async () => {

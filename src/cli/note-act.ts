@@ -10,8 +10,8 @@ export type Act =
   | 'cron add' | 'cron edit' | 'cron pause' | 'cron resume' | 'cron run' | 'cron stop' | 'cron remove'
   | 'gateway start' | 'gateway stop' | 'gateway restart' | 'gateway take over' | 'gateway install' | 'gateway uninstall';
 
-/** Writes down what somebody at this machine has done, once it is done. Never what people's data says. What cannot be written is said, and undoes nothing. */
-export const noteAct = (home: string, act: Act, subject?: string): void => {
+/** Writes down that a command was carried out. What cannot be written is said, and undoes nothing. */
+export const writeDown = (home: string, act: string, subject?: string): void => {
   try {
     recordAct(home, { by: `${userInfo().username} at the command line`, act, ...(subject !== undefined && { subject }) }, systemClock.now());
   } catch (error) {
@@ -20,3 +20,6 @@ export const noteAct = (home: string, act: Act, subject?: string): void => {
     process.stderr.write(`It is done, but could not be written to logs/audit.log (${code}).\n`);
   }
 };
+
+/** Writes down what somebody at this machine has done, once it is done. Never what people's data says. */
+export const noteAct = (home: string, act: Act, subject?: string): void => writeDown(home, act, subject);

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareHome, resolveHome } from '../config/home.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
+import { refuseHalfRestored } from '../store/half-restored.ts';
 import { openStore } from '../store/open.ts';
 import type { OpenOptions } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -9,6 +11,7 @@ import { percentOf } from '../store/upgrade-copy.ts';
 import type { UpgradeProgress } from '../store/upgrade-copy.ts';
 import type { Terminal } from './environment.ts';
 import { requireHome } from './require-home.ts';
+import { withScratchStore } from './scratch-store.ts';
 import { readAlone, requireStartable } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -61,12 +64,14 @@ export const withStore = async <T>(terminal: Terminal, work: (store: Store) => P
   return openBeside(terminal, settings, work);
 };
 
-/** The same as `withStore` for a command that looks at what there is: it makes no home. */
+/** The same as `withStore` for a command that looks at what there is, or takes some of it away: it makes neither a home nor a database, and where there is none yet it sees an empty one. */
 export const lookIntoStore = async <T>(terminal: Terminal, work: (store: Store) => Promise<T>): Promise<T> => {
   const settings = await whereStored(terminal);
-  if (settings.database_url === undefined) {
-    requireHome(terminal);
-    await prepareHome(resolveHome(terminal.env));
-  }
-  return openBeside(terminal, settings, work);
+  if (settings.database_url !== undefined) return openBeside(terminal, settings, work);
+  requireHome(terminal);
+  const home = resolveHome(terminal.env);
+  await prepareHome(home);
+  if (existsSync(storePath(home))) return openBeside(terminal, settings, work);
+  refuseHalfRestored(home);
+  return withScratchStore(work);
 };

@@ -22,7 +22,7 @@ export const outsideOf = (terminal: Terminal, home: string, restart?: (askedBy: 
   childEnvironment: (passthrough) => ({ ...scrubbedEnvironment(terminal.env, { passthrough, withheld: secretVariables() }), ...markedEnvironment(home) }),
   openVariables: (path, redactor) => new OwnVariables(path, redactor),
   environment: (name) => terminal.env[name],
-  // One after another: two that read the files at the same moment would refuse each other, or lose one.
+  // In the order in which they are asked for.
   changeSetting: (path, value) =>
     changes.run(home, async () => {
       const outcome = await setSetting({ home, env: terminal.env, sections, platforms, path, value });

@@ -7,10 +7,10 @@ import { listPaired, pendingPairings, removePending, unpair } from '../store/pai
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore, withStore } from './open-home.ts';
 
 const list = (terminal: Terminal, flags: { json?: true }): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     const open = await store.read((db) => pendingPairings(db, { lifeMs: pairingRules.lifeMs }));
     const pending = open.map(({ id, account, kind, userId, userName, ageMs }) => ({ id, account, kind, userId, userName, ageMs }));
     const paired = await store.read(listPaired);
@@ -33,13 +33,13 @@ const approve = (terminal: Terminal, account: string, code: string): Promise<voi
   });
 
 const revoke = (terminal: Terminal, account: string, userId: string): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     if (!(await store.write((tx) => unpair(tx, account, userId)))) throw new ConfigError(`${userId} was not let in by a code on ${account}.`);
     terminal.write(`${userId} may not talk to the agent on ${account} any more, unless a list in the configuration says so.\n`);
   });
 
 const clearPending = (terminal: Terminal): Promise<void> =>
-  withStore(terminal, async (store) => {
+  lookIntoStore(terminal, async (store) => {
     const open = await store.read((db) => pendingPairings(db, { lifeMs: pairingRules.lifeMs }));
     await store.write((tx) => removePending(tx, open.map(({ id }) => id)));
     terminal.write(`${open.length} removed.\n`);

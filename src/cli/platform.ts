@@ -26,9 +26,9 @@ export const platformCommand = (terminal: Terminal): Command => {
   command
     .command('check')
     .description('Load a platform and run the conformance suite on it, against its own simulator')
-    .argument('<platform>', 'a folder, or the name of a package that is installed in the home folder')
+    .argument('<platform>', 'its name, a folder, or a package that is installed in the home folder')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  hermes platform check ./my-platform\n  hermes platform check hermes-platform-foo --json')
+    .addHelpText('after', '\nExamples:\n  hermes platform check telegram\n  hermes platform check ./my-platform\n  hermes platform check hermes-platform-foo --json')
     .action(async (written: string, flags: { json?: true }) => {
       // The suite is loaded only when it is used.
       const { checkPlatform } = await import('./check-platform.ts');

@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { freshStatus } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { readinessOf } from './readiness.ts';
 
-const status = (account: string, more: Partial<AccountStatus> = {}): AccountStatus => ({
-  account,
-  state: 'connected',
-  identity: null,
-  name: null,
-  errorCode: null,
-  error: null,
-  attempts: 0,
-  connectedAtMs: null,
-  lastEventAtMs: null,
-  lastAliveAtMs: null,
-  lastCallAtMs: null,
-  nextTryAtMs: null,
-  ...more,
-});
+const status = (account: string, more: Partial<AccountStatus> = {}): AccountStatus => freshStatus(account, { state: 'connected', ...more });
 
 const readiness = (statuses: readonly AccountStatus[], optional: readonly string[] = []) => readinessOf({ status: () => statuses, isRequired: (account) => !optional.includes(account) });
 
@@ -35,8 +22,9 @@ test('it is ready when every required account hears, is paused, or is held by an
 
 test('the last evidence of an account that never connected is none', () => {
   const { accounts } = readiness([status('telegram', { lastAliveAtMs: 5, lastCallAtMs: 7 }), status('slack', { state: 'refused', error: 'the token was refused' })], ['slack']);
+  const never = { name: null, identity: null, attempts: 0, next_try: null, connected_since: null, last_evidence: null, last_event: null, last_alive: null, last_call: null };
   assert.deepEqual(accounts, [
-    { account: 'telegram', state: 'connected', lastEvidenceMs: 7 },
-    { account: 'slack', state: 'refused', detail: 'the token was refused', lastEvidenceMs: null, isOptional: true },
+    { ...never, account: 'telegram', state: 'connected', last_evidence: '1970-01-01T00:00:00.007Z', last_alive: '1970-01-01T00:00:00.005Z', last_call: '1970-01-01T00:00:00.007Z' },
+    { ...never, account: 'slack', state: 'refused', detail: 'the token was refused', required: false },
   ]);
 });

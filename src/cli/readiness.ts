@@ -1,5 +1,5 @@
+import { accountReport } from '../http/account-report.ts';
 import type { Readiness } from '../http/health.ts';
-import { lastEvidenceMs } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 
 /** What is asked about the accounts of a gateway. */
@@ -15,13 +15,6 @@ export const readinessOf = (gateway: Asked | undefined): Readiness => {
   const isWell = ({ state, errorCode }: AccountStatus): boolean => state === 'connected' || state === 'paused' || errorCode === 'held';
   return {
     ready: gateway !== undefined && statuses.every((status) => isWell(status) || !gateway.isRequired(status.account)),
-    accounts: statuses.map((status) => ({
-      account: status.account,
-      state: status.state,
-      ...(status.error !== null && { detail: status.error }),
-      ...(status.errorCode !== null && { code: status.errorCode }),
-      lastEvidenceMs: lastEvidenceMs(status),
-      ...(gateway?.isRequired(status.account) === false && { isOptional: true }),
-    })),
+    accounts: statuses.map((status) => accountReport(status, { isOptional: gateway?.isRequired(status.account) === false })),
   };
 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,6 +9,7 @@ import { noPostgresReason } from '../../test/support/postgres.ts';
 import { emptyPostgres } from '../../test/support/stores.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { giveToOwner } from '../lib/give-to-owner.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { restoreBackup } from '../portability/restore-backup.ts';
 import { schemaVersion } from '../store/migrations.ts';
@@ -70,6 +71,27 @@ test('a database that is damaged, or not ours, is refused before anything is tou
   await writeFile(join(home, 'copy.db'), bytes);
   await assert.rejects(hermes({}, 'restore', join(home, 'copy.db')), refusal(/copy\.db is damaged/));
   assert.deepEqual((await readdir(home)).toSorted(), ['copy.db', 'other.db']);
+});
+
+test('what root backs up and restores in the home of somebody else is theirs, also what is replaced', { skip: process.getuid?.() !== 0 && 'only root can' }, async () => {
+  const theirs = join(home, '..', 'theirs');
+  await mkdir(theirs);
+  await chown(theirs, 4711, 4711);
+  await mkdir(join(home, 'memories'));
+  await Promise.all([writeFile(join(home, 'config.yaml'), 'model: demo\n'), writeFile(join(home, '.env'), 'X=1\n'), writeFile(join(home, 'memories', 'USER.md'), 'Ann')]);
+  writeOldDatabase(join(home, 'gateway.db'), schemaVersion);
+  await giveToOwner(home, theirs);
+  const strangers = async (folder: string): Promise<readonly string[]> => {
+    const paths = ['.', ...(await readdir(folder, { recursive: true }))];
+    const owned = await Promise.all(paths.map(async (path) => ({ path, uid: (await stat(join(folder, path))).uid })));
+    return owned.filter(({ uid }) => uid !== 4711).map(({ path }) => path);
+  };
+  await hermes({}, 'backup');
+  const backup = join(home, 'backups', (await readdir(join(home, 'backups')))[0] ?? '');
+  assert.match(await hermes({}, 'restore', backup, '--yes'), /replaced-/);
+  assert.deepEqual(await strangers(home), []);
+  await hermes({}, 'restore', backup, '--into', join(theirs, 'anew'));
+  assert.deepEqual(await strangers(join(theirs, 'anew')), []);
 });
 
 test('the copy of a PostgreSQL database comes back on either engine', { skip: noPostgresReason ?? false }, async (t) => {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import { auditCommand } from './audit.ts';
+import { auditCommand, requireAuditLog } from './audit.ts';
 import type { Terminal } from './environment.ts';
+import { tellRootsFiles } from './root-in-home.ts';
 
 /** `hermes` without any of its commands. */
 export const rootCommand = (terminal: Terminal): Command =>
@@ -10,4 +11,6 @@ export const rootCommand = (terminal: Terminal): Command =>
     .configureOutput({ writeOut: (text) => terminal.write(text), writeErr: (text) => terminal.writeError(text) })
     .exitOverride()
     .addHelpText('after', '\nExamples:\n  hermes                  talk to the agent in this terminal; hermes chat --help shows how\n  hermes setup            a model, a messenger and yourself, in a few questions\n  hermes gateway run      all platforms and the page, whose address it prints\n  hermes status           what is connected, what waits, what failed\n  hermes trace 42         the life of one message')
-    .hook('postAction', (_root, command) => auditCommand(terminal, command));
+    .hook('preAction', (_root, command) => requireAuditLog(terminal, command))
+    .hook('postAction', (_root, command) => auditCommand(terminal, command))
+    .hook('postAction', () => tellRootsFiles(terminal));

@@ -37,11 +37,14 @@ import { pruneCompileCache } from './prune-compile-cache.ts';
 import { releaseMemoryOfStart } from './release-memory.ts';
 import { reportConfig } from './report-config.ts';
 import { restartProcess } from './restart-process.ts';
+import { refuseRoot } from './root-in-home.ts';
 import { gatewayConfig, requireStartable } from './settings.ts';
 import { welcome } from './welcome.ts';
 
 export interface RunOptions {
   readonly replace?: boolean;
+  /** Also in the home of somebody else. */
+  readonly asRoot?: boolean;
   /** Nobody looks at what it prints once it has started, and a file that nobody looks at must not grow. */
   readonly background?: boolean;
 }
@@ -139,6 +142,7 @@ const live = async (life: Life, running: Running): Promise<Ending['why']> => {
 /** `hermes gateway run`: the gateway in the foreground until a signal ends it, or an admin wants it to start anew. */
 export const runGateway = async (terminal: Terminal, options: RunOptions = {}): Promise<void> => {
   const home = resolveHome(terminal.env);
+  if (options.asRoot !== true) refuseRoot(terminal.env, home, { command: 'hermes gateway run', flag: '--as-root' });
   // In a container there is nobody else, and volumes belong to whom their driver says.
   await prepareHome(home, { refuseOpen: terminal.env['HERMES_GATEWAY_EXTERNAL_SUPERVISOR'] !== 'container' });
   const redactor = terminal.redactor ?? newRedactor();

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { platformOf } from '../core/ids.ts';
+import { accountReport, isoTime } from '../http/account-report.ts';
 import { accountStates, allStatus, listDenials } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { slept, systemClock } from '../lib/clock.ts';
@@ -158,12 +159,27 @@ const outerFacts = async (terminal: Terminal, store: Store, given: { readonly ht
   return { holder, silence, said, service: serviceState(terminal.env, home, pid), trouble: given.trouble };
 };
 
-/** What a program reads of it. */
+/** What a program reads of it: accounts as `/ready` shows them, and everything else in the same way. */
 const dataOf = ({ facts, outer }: Seen) => {
   const { holder, silence, said, service, trouble } = outer;
-  const accounts = facts.accounts.map((status) => ({ ...status, state: stateOf(status, outer) }));
-  const process = { running: isRunning(holder), starting: holder.type === 'gateway' ? (holder.doing ?? null) : null, pid: holder.type === 'gateway' ? holder.pid : null, silentMs: silence?.forMs ?? null, ready: said?.ready ?? null };
-  return { ...process, service: service ?? null, configTrouble: trouble?.text ?? null, ...facts, accounts };
+  const isOptional = (account: string): boolean => said?.accounts.find((each) => each.account === account)?.required === false;
+  return {
+    running: isRunning(holder),
+    starting: holder.type === 'gateway' ? (holder.doing ?? null) : null,
+    pid: holder.type === 'gateway' ? holder.pid : null,
+    silent_ms: silence?.forMs ?? null,
+    ready: said?.ready ?? null,
+    service: service === undefined ? null : { manager: service.manager, name: service.name, of: service.of, state: service.state, is_runner: service.isRunner },
+    config_trouble: trouble?.text ?? null,
+    accounts: facts.accounts.map((status) => accountReport(status, { state: stateOf(status, outer), isOptional: isOptional(status.account) })),
+    inbox: facts.inbox,
+    oldest_open_ms: facts.oldestOpenMs,
+    outbox: facts.outbox,
+    failed: facts.failed.map(({ id, account, chatId, error, attempts, updatedAtMs }) => ({ id, account, chat_id: chatId, error, attempts, failed_at: isoTime(updatedAtMs) })),
+    cut_off: facts.cutOff.map(({ id, account, chatId, reason }) => ({ id, account, chat_id: chatId, reason })),
+    dead_targets: facts.deadTargets.map(({ account, chatId, reason, sinceMs }) => ({ account, chat_id: chatId, reason, since: isoTime(sinceMs) })),
+    denials: facts.denials.map(({ account, userId, chatId, kind, reason, count, lastAtMs }) => ({ account, user_id: userId, chat_id: chatId, kind, reason, count, last_at: isoTime(lastAtMs) })),
+  };
 };
 
 interface Seen {

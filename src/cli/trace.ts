@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { ConfigError } from '../core/errors.ts';
-import { traceIdOf } from '../core/trace-id.ts';
+import { eventTraceIdOf, traceIdOf } from '../core/trace-id.ts';
 import type { Target } from '../core/message.ts';
 import { printable } from '../lib/printable.ts';
 import { traceMessage } from '../store/trace.ts';
@@ -20,7 +20,10 @@ const arrivalLines = ({ event, ...arrival }: TracedArrival): string[] => [
   ...arrival.decisions.map(({ step, verdict }) => line(undefined, 'decided', `${step}: ${verdict}`)),
 ];
 
-const outcomeLine = (arrival: TracedArrival): string => line(arrival.doneAtMs ?? undefined, arrival.state, arrival.reason ?? '');
+const outcomeLines = (message: TracedMessage, arrival: TracedArrival): string[] => {
+  const traceId = message.turn === null ? traceIdOfMessage(message) : null;
+  return [...(traceId === null ? [] : [line(undefined, 'trace', traceId)]), line(arrival.doneAtMs ?? undefined, arrival.state, arrival.reason ?? '')];
+};
 
 const turnLines = (turn: TracedTurn): string[] => {
   const tried = turn.attempts === 1 ? '' : `, ${turn.attempts} attempts`;
@@ -28,8 +31,15 @@ const turnLines = (turn: TracedTurn): string[] => {
   return [line(turn.startedAtMs, 'turn', `${turn.id} in session ${turn.sessionId}${tried}, trace ${traceIdOf({ sessionId: turn.sessionId, turnId: turn.id })}`), ...end];
 };
 
-/** As traces have it, for whoever looks one up. */
-const withTraceId = (message: TracedMessage) => ({ ...message, traceId: message.turn === null ? null : traceIdOf({ sessionId: message.turn.sessionId, turnId: message.turn.id }) });
+/** As traces have it, for whoever looks one up. What was neither taken up by a turn nor answered has none. */
+const traceIdOfMessage = ({ arrival, turn, deliveries }: TracedMessage): string | null => {
+  if (turn !== null) return traceIdOf({ sessionId: turn.sessionId, turnId: turn.id });
+  if (arrival === null || deliveries.length === 0) return null;
+  const { account, chat, nativeId, kind } = arrival.event;
+  return eventTraceIdOf({ account, chatId: chat.id, nativeId, kind });
+};
+
+const withTraceId = (message: TracedMessage) => ({ ...message, traceId: traceIdOfMessage(message) });
 
 const deliveryLines = (delivery: TracedDelivery): string[] => [
   line(delivery.createdAtMs, 'delivery', `out_${delivery.id} to ${place(delivery.target)} (${delivery.key})`),
@@ -42,7 +52,7 @@ const story = (terminal: Terminal, message: TracedMessage): string => {
   const lines = [
     ...(message.arrival === null ? [] : arrivalLines(message.arrival)),
     ...(message.turn === null ? [] : turnLines(message.turn)),
-    ...(message.arrival === null ? [] : [outcomeLine(message.arrival)]),
+    ...(message.arrival === null ? [] : outcomeLines(message, message.arrival)),
     ...message.deliveries.flatMap(deliveryLines),
   ];
   return [paint(terminal, 'bold', title), ...lines.map((text) => printable(text).trimEnd()), ''].join('\n');

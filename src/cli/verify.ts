@@ -1,8 +1,6 @@
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { ConfigError } from '../core/errors.ts';
-import { recordAct } from '../lib/audit-log.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { DeviceCheck, DeviceChecks } from '../platforms/contract.ts';
 import { platforms } from '../platforms/registry.ts';
@@ -10,7 +8,8 @@ import { accountData } from '../store/account-data.ts';
 import { Exit, json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from '../store/home-lock.ts';
-import { withStore } from './open-home.ts';
+import { writeDown } from './note-act.ts';
+import { lookIntoStore, withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -56,7 +55,7 @@ const writtenDown = (terminal: Terminal, account: string, checks: DeviceChecks):
   ...checks,
   async answer(id, same) {
     await checks.answer(id, same);
-    recordAct(resolveHome(terminal.env), { by: `${userInfo().username} at the command line`, act: same ? 'device verify' : 'device refuse', subject: `${account} ${id}` }, systemClock.now());
+    writeDown(resolveHome(terminal.env), same ? 'device verify' : 'device refuse', `${account} ${id}`);
   },
 });
 
@@ -86,7 +85,8 @@ const isOver = ({ state }: DeviceCheck): boolean => state === 'done' || state ==
 
 const verify = async (terminal: Terminal, wanted: string | undefined, flags: Flags): Promise<void> => {
   const { account, make } = findAccount(await requireConfig(terminal), wanted);
-  await withStore(terminal, async (store) => {
+  const open = flags.list === true ? lookIntoStore : withStore;
+  await open(terminal, async (store) => {
     const checks = writtenDown(terminal, account, make(accountData(store, account)));
     const present = await checks.list();
     if (flags.list === true) {

@@ -11,11 +11,11 @@ import type { Route, Scheme, TrialAnswer, WebhookOptions } from '../platforms/we
 import { configTargets } from './config-targets.ts';
 import { Exit, json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
+import { lookIntoStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';
 import type { Config } from './settings.ts';
 import { Draft } from './setup/draft.ts';
-import type { Change } from './setup/draft.ts';
+import type { Change, DraftOptions } from './setup/draft.ts';
 
 const platform = 'webhook';
 
@@ -92,17 +92,19 @@ const changesOf = (name: string, flags: AddFlags, secret: string): readonly Chan
 const undeliverable = (terminal: Terminal, config: Config, deliver = 'log'): Promise<readonly string[]> | readonly string[] => {
   // Which issue a comment belongs to is said by each call.
   const text = isNowhere(deliver) ? '' : namedIn(deliver).filter((place) => place !== commentPlace).join(', ');
-  return text === '' ? [] : withStore(terminal, async (store) => (await store.read((db) => resolveTarget(db, configTargets(config), { text }))).problems);
+  return text === '' ? [] : lookIntoStore(terminal, async (store) => (await store.read((db) => resolveTarget(db, configTargets(config), { text }))).problems);
 };
 
+const draftOf = (terminal: Terminal): DraftOptions => ({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
+
 const add = async (terminal: Terminal, name: string, flags: AddFlags): Promise<void> => {
-  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
-  const before = draft.load();
-  if (before.ok && routesOf(before).some((known) => known.account === flags.account && known.name === name)) throw new ConfigError(`There is a webhook ${name} already. Change it in config.yaml, or remove it first.`);
   const secret = flags.secret ?? newSecret(flags.scheme);
-  const refused = draft.set(changesOf(name, flags, secret));
-  if (refused !== undefined) throw new ConfigError(`The webhook was not added:\n${refused}`);
-  await draft.write(undefined);
+  await Draft.edit(draftOf(terminal), async (draft) => {
+    const before = draft.load();
+    if (before.ok && routesOf(before).some((known) => known.account === flags.account && known.name === name)) throw new ConfigError(`There is a webhook ${name} already. Change it in config.yaml, or remove it first.`);
+    const refused = draft.set(changesOf(name, flags, secret));
+    if (refused !== undefined) throw new ConfigError(`The webhook was not added:\n${refused}`);
+  });
   const config = await requireConfig(terminal);
   const { url } = findRoute(config, flags.account, name);
   const variable = variableOf(flags.account, name);
@@ -142,12 +144,12 @@ const list = async (terminal: Terminal, flags: { json?: true }): Promise<void> =
 
 const remove = async (terminal: Terminal, name: string, flags: { account: string; json?: true }): Promise<void> => {
   findRoute(await requireConfig(terminal), flags.account, name);
-  const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
-  const refused = draft.set([{ path: pathOf(flags.account, name), value: undefined }]);
-  if (refused !== undefined) throw new ConfigError(`The webhook was not removed:\n${refused}`);
-  await draft.write(undefined);
   const variable = variableOf(flags.account, name);
-  const left = draft.keeps(variable) ? variable : undefined;
+  const { left } = await Draft.edit(draftOf(terminal), async (draft) => {
+    const refused = draft.set([{ path: pathOf(flags.account, name), value: undefined }]);
+    if (refused !== undefined) throw new ConfigError(`The webhook was not removed:\n${refused}`);
+    return { left: draft.keeps(variable) ? variable : undefined };
+  });
   terminal.write(flags.json === true ? json({ name, removed: true, ...(left !== undefined && { variable: left }) }) : `The webhook ${name} was removed.${left === undefined ? '' : ` Its secret is still in .env as ${left}.`}\n`);
 };
 

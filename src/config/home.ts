@@ -3,6 +3,7 @@ import { access, chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
+import { giveToOwner } from '../lib/give-to-owner.ts';
 import type { Environment } from './variables.ts';
 
 /** `HERMES_HOME`, or `.hermes` in the user's own folder. */
@@ -35,6 +36,7 @@ const makeFolder = async (path: string): Promise<void> => {
     await mkdir(each, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
+    await giveToOwner(each, dirname(each));
   }
 };
 

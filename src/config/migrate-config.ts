@@ -6,6 +6,7 @@ import { readTexts, writeTexts } from './config-texts.ts';
 import { moveKey } from './edit-yaml.ts';
 import { configFileName } from './evaluate.ts';
 import type { LoadOptions } from './load-config.ts';
+import { whileConfigLocked } from './lock-config.ts';
 import { parseYaml } from './parse-yaml.ts';
 import type { Problem } from './problem.ts';
 import { evaluateWithSecrets } from './read-secrets.ts';
@@ -48,8 +49,15 @@ const maskNamed = (line: string): string =>
 
 const refused = (message: string): Migration => ({ type: 'refused', problems: [{ code: 'invalid', file: configFileName, path: '', message }] });
 
+type MigrateOptions = LoadOptions<readonly Section[]> & { readonly dryRun: boolean; readonly nowMs: number };
+
 /** Puts keys that have moved into their new places; the old file is kept among the backups. With `dryRun` nothing is written. */
-export const migrateConfig = async (options: LoadOptions<readonly Section[]> & { readonly dryRun: boolean; readonly nowMs: number }): Promise<Migration> => {
+export const migrateConfig = async (options: MigrateOptions): Promise<Migration> => {
+  const planned = await migrate({ ...options, dryRun: true });
+  return options.dryRun || planned.type !== 'migrated' ? planned : whileConfigLocked(options.home, () => migrate(options));
+};
+
+const migrate = async (options: MigrateOptions): Promise<Migration> => {
   const read = await readTexts(options.home);
   if (!read.ok) return { type: 'refused', problems: read.problems };
   const before = read.texts;

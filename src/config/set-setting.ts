@@ -1,7 +1,8 @@
+import type { LoadedConfig } from './evaluate.ts';
 import { editTexts, newProblems, readTexts, writeTexts } from './config-texts.ts';
 import { findSetting, splitPath } from './find-setting.ts';
-import { prepareHome } from './home.ts';
 import type { LoadOptions } from './load-config.ts';
+import { whileConfigLocked } from './lock-config.ts';
 import { formatPath } from './problem.ts';
 import type { Problem } from './problem.ts';
 import { evaluateWithSecrets } from './read-secrets.ts';
@@ -9,8 +10,8 @@ import type { Section } from './section.ts';
 
 export interface SetOptions extends LoadOptions<readonly Section[]> {
   readonly path: string;
-  /** As typed; undefined removes the setting. */
-  readonly value: string | undefined;
+  /** As typed; undefined removes the setting. What depends on what is in force is made from that, so that no other change comes in between. */
+  readonly value: string | undefined | ((before: LoadedConfig) => string | undefined);
 }
 
 export type SetOutcome =
@@ -29,17 +30,18 @@ export type SetOutcome =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Changes one setting on disk, or nothing at all: the result is checked first, and a secret goes to `.env` when it has a variable. */
-export const setSetting = async (options: SetOptions): Promise<SetOutcome> => {
-  await prepareHome(options.home);
+export const setSetting = (options: SetOptions): Promise<SetOutcome> => whileConfigLocked(options.home, () => change(options));
+
+const change = async (options: SetOptions): Promise<SetOutcome> => {
   const read = await readTexts(options.home);
   if (!read.ok) return read;
   const before = read.texts;
   const path = splitPath(options.path);
   if (path.includes('')) return refusal(path, 'is not a path; write it like platforms.telegram.allowed_users');
   const setting = findSetting(path, options.sections, options.platforms);
-  const edit = editTexts(before, { path, setting, value: options.value });
-  if (!edit.ok) return refusal(path, edit.message);
   const was = await evaluateWithSecrets(options, before);
+  const edit = editTexts(before, { path, setting, value: typeof options.value === 'function' ? options.value(was.config) : options.value });
+  if (!edit.ok) return refusal(path, edit.message);
   const is = await evaluateWithSecrets({ ...options, secrets: was.secrets }, edit.texts);
   const { missing, serious } = newProblems(was.config, is.config);
   if (serious.length > 0) return { ok: false, problems: serious };

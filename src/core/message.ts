@@ -121,6 +121,8 @@ export interface InboundEvent {
   readonly answerTo?: readonly Target[];
   /** Said to the turn that runs, not to be answered by itself. */
   readonly steers?: true;
+  /** Waits for its turn, also where a newer message interrupts the one that runs. */
+  readonly patient?: true;
   readonly reaction?: { readonly emoji: string; readonly added: boolean };
   readonly location?: { readonly latitude: number; readonly longitude: number; readonly title?: string };
   readonly sentAtMs: number;

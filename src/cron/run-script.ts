@@ -6,6 +6,7 @@ import type { Capture } from '../agent/tools/terminal/capture.ts';
 import { endGroup } from '../agent/tools/terminal/kill-group.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
+import { untilLastOutput } from '../lib/last-output.ts';
 
 export interface ScriptOptions {
   /** The agent's scripts; nothing outside of it is run. */
@@ -26,9 +27,6 @@ export type ScriptResult =
   | { readonly end: 'not_started'; readonly problem: string };
 
 const limits = { headBytes: 48 * 1024, tailBytes: 16 * 1024 };
-/** How long output may still come from what a script has left running. */
-const lingerMs = 200;
-
 const interpreters: Readonly<Record<string, readonly string[]>> = {
   '.py': ['python3'],
   '.sh': ['bash'],
@@ -90,7 +88,7 @@ export const runScript = async (name: string, options: ScriptOptions): Promise<S
   if ('error' in exit) return { end: 'not_started', problem: codeOf(exit.error) === 'ENOENT' ? `${program} is not installed` : `it cannot be started (${codeOf(exit.error)})` };
   // What it has left in the background goes with it.
   if (child.pid !== undefined) await endGroup(child.pid, { clock: options.clock });
-  await slept(options.clock, lingerMs, closed.signal);
+  await untilLastOutput(options.clock, closed.signal);
   child.stdout.destroy();
   child.stderr.destroy();
   const output = { stdout: textOf(captures.stdout), stderr: textOf(captures.stderr) };

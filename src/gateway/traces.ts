@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineSection } from '../config/section.ts';
 import type { ModelCall } from '../agent/contract.ts';
 import { platformOf } from '../core/ids.ts';
-import { spanIdOf, traceIdOf } from '../core/trace-id.ts';
+import { eventTraceIdOf, spanIdOf, traceIdOf } from '../core/trace-id.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import type { DeliveryOutcome } from '../delivery/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,6 +12,8 @@ import type { BegunTurn } from '../sessions/begin.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import { receivedAtMs } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
+import { answeredEvent } from '../store/trace.ts';
+import type { AnsweredEvent } from '../store/trace.ts';
 import { attemptOf } from '../store/turns.ts';
 
 /** The `telemetry` section of config.yaml. */
@@ -27,10 +29,7 @@ export const telemetrySection = defineSection(
   'restart',
 );
 
-/** One try to deliver something that a turn has said. */
-type TracedDelivery = DeliveryOutcome & { readonly turnId: number };
-
-/** Turns and what they consist of as spans: waiting, calls of models, tools, deliveries. No words of anybody are in them. */
+/** Turns and what they consist of as spans: waiting, calls of models, tools, deliveries; and what is answered without a turn, as commands are. No words of anybody are in them. */
 export interface Traces {
   onModelCall(begun: BegunTurn, call: ModelCall): void;
   onEvent(begun: BegunTurn, event: TurnEvent): void;
@@ -90,6 +89,26 @@ const turnSpan = ({ begun, result, ms }: FinishedTurn, nowMs: number): Span => {
   };
 };
 
+const rootOfEvent = (event: AnsweredEvent): Root => {
+  const traceId = eventTraceIdOf(event);
+  return { traceId, spanId: spanIdOf(traceId, 'event') };
+};
+
+/** From its arrival until what it asked for was done. */
+const eventSpan = (event: AnsweredEvent, nowMs: number): Span => ({
+  ...rootOfEvent(event),
+  name: event.class === 'control' ? 'command' : event.class,
+  startMs: event.receivedAtMs,
+  endMs: Math.max(event.receivedAtMs, event.doneAtMs ?? nowMs),
+  failed: event.state !== 'done',
+  values: { 'hermes.platform': platformOf(event.account), 'hermes.account': event.account, 'hermes.inbox': event.id },
+});
+
+const deliverySpan = (root: Root, { account, outcome, code, callMs, delivery, attempt }: DeliveryOutcome, nowMs: number): Span => {
+  const values = { 'hermes.platform': platformOf(account), 'hermes.account': account, 'hermes.delivery': delivery, 'hermes.attempt': attempt, 'hermes.outcome': outcome, 'error.type': code };
+  return below(root, { id: `out ${delivery} ${attempt} ${nowMs}`, name: 'deliver', nowMs, ms: callMs, failed: outcome !== 'sent', values });
+};
+
 const modelValues = ({ model, code, usage }: ModelCall): Span['values'] => ({
   'gen_ai.operation.name': 'chat',
   'gen_ai.request.model': model,
@@ -116,11 +135,15 @@ export const newTraces = ({ exporter, store, clock, log }: TracesOptions): Trace
     const startedMs = nowMs - ms;
     if (receivedMs !== undefined && receivedMs <= startedMs) exporter.add(below(rootOfBegun(begun), { id: 'wait', name: 'wait', nowMs: startedMs, ms: startedMs - receivedMs, failed: false, values: { 'hermes.inbox': first } }));
   };
-  const delivered = async ({ account, outcome, code, callMs, delivery, attempt, turnId }: TracedDelivery, nowMs: number): Promise<void> => {
-    const turn = await store.read((db) => attemptOf(db, turnId));
-    if (turn === undefined) return;
-    const values = { 'hermes.platform': platformOf(account), 'hermes.account': account, 'hermes.delivery': delivery, 'hermes.attempt': attempt, 'hermes.outcome': outcome, 'error.type': code };
-    exporter.add(below(rootOf({ ...turn, turnId }), { id: `out ${delivery} ${attempt} ${nowMs}`, name: 'deliver', nowMs, ms: callMs, failed: outcome !== 'sent', values }));
+  const delivered = async (outcome: DeliveryOutcome, nowMs: number): Promise<void> => {
+    const event = outcome.turnId === null ? await store.read((db) => answeredEvent(db, outcome.delivery)) : undefined;
+    const turnId = outcome.turnId ?? event?.turnId ?? null;
+    const turn = turnId === null ? undefined : await store.read((db) => attemptOf(db, turnId));
+    if (turn !== undefined && turnId !== null) exporter.add(deliverySpan(rootOf({ ...turn, turnId }), outcome, nowMs));
+    else if (event !== undefined) {
+      if (event.isFirst && outcome.attempt === 1) exporter.add(eventSpan(event, nowMs));
+      exporter.add(deliverySpan(rootOfEvent(event), outcome, nowMs));
+    }
   };
   return {
     onModelCall(begun, call) {
@@ -137,9 +160,8 @@ export const newTraces = ({ exporter, store, clock, log }: TracesOptions): Trace
       lookUp(() => waited(turn, nowMs));
     },
     onDelivered(outcome) {
-      const { turnId } = outcome;
       const nowMs = clock.now();
-      if (turnId !== null) lookUp(() => delivered({ ...outcome, turnId }, nowMs));
+      lookUp(() => delivered(outcome, nowMs));
     },
     async settled() {
       await Promise.all(looking);

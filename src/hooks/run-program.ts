@@ -3,6 +3,7 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { slept } from '../lib/clock.ts';
 import { killGroup } from '../lib/kill-group.ts';
+import { untilLastOutput } from '../lib/last-output.ts';
 import { boundedLines } from './bounded-lines.ts';
 import { errorCode } from './error-code.ts';
 import { HookError } from './hook-error.ts';
@@ -23,9 +24,6 @@ export interface Program {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const mostPrintedBytes = 1024 * 1024;
-/** How long output may still come from what it has left running. */
-const lingerMs = 200;
-
 /** Ends it and all that it has started. */
 const endAll = ({ pid }: Child): void => {
   if (pid !== undefined) killGroup(pid);
@@ -95,7 +93,7 @@ export const runProgram = async (program: Program, { clock, timeoutMs, signal }:
   const early = await ended;
   if ('error' in exit) throw new HookError('not_started', errorCode(exit.error) === 'ENOENT' ? `${name} is not installed, or its first line names a program that is not` : `it cannot be run (${errorCode(exit.error)})`, { cause: exit.error });
   endAll(child);
-  await slept(clock, lingerMs, closed.signal);
+  await untilLastOutput(clock, closed.signal);
   for (const stream of [child.stdout, child.stderr]) stream.destroy();
   lines.end();
   if (early !== undefined) throw new HookError(early, early === 'timeout' ? `no answer within ${timeoutMs / 1000} s` : 'the gateway is ending');

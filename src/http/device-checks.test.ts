@@ -4,7 +4,7 @@ import { eachStore } from '../../test/support/stores.ts';
 import type { AuditedAct } from '../lib/audit-log.ts';
 import { platforms } from '../platforms/registry.ts';
 import { accountData } from '../store/account-data.ts';
-import { saveStatus } from '../store/accounts.ts';
+import { freshStatus, saveStatus } from '../store/accounts.ts';
 import { deviceCheckRoutes } from './device-checks.ts';
 import type { DeviceChecksAnswer } from './people-wire.ts';
 
@@ -16,8 +16,7 @@ eachStore((_engine, open) => {
     const post = (body: unknown) => routes.request('/answer', { method: 'POST', body: JSON.stringify(body) });
     const shown = async () => ((await (await routes.request('/')).json()) as DeviceChecksAnswer).checks;
     assert.deepEqual(await shown(), []);
-    const none = { identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null, nextTryAtMs: null };
-    for (const account of ['telegram', 'matrix@work']) await store.write((tx) => saveStatus(tx, { account, state: 'connected', ...none }));
+    for (const account of ['telegram', 'matrix@work']) await store.write((tx) => saveStatus(tx, freshStatus(account, { state: 'connected' })));
     const data = accountData(store, 'matrix@work');
     const check = { id: 'flow', userId: '@a:x', state: 'compare', emoji: [{ symbol: '🐶', name: 'Dog' }] };
     await data.set('check:flow', JSON.stringify({ atMs: Date.now(), check }));

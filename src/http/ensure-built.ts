@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Logger } from '../lib/logger.ts';
+import { scrubbedEnvironment } from '../lib/scrubbed-environment.ts';
 
 /** What the page is made of, below the package's folder. */
 const inputs = ['web/index.html', 'web/vite.config.ts', 'web/src', 'web/public', 'src/lib/markdown', 'src/platforms/web/wire.ts'];
@@ -89,14 +90,21 @@ const newFolder = async (root: string): Promise<string | undefined> => {
   }
 };
 
+export interface BuildOptions {
+  readonly root: string;
+  readonly log: Logger;
+  /** Of this process. The build gets of it what programs need to find themselves, and no secret. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
 /** Builds aside and then swaps, so that a process that starts meanwhile never reads half a page. */
-const build = async (root: string, dist: string, stamp: string): Promise<boolean> => {
+const build = async ({ root, environment }: BuildOptions, dist: string, stamp: string): Promise<boolean> => {
   const vite = viteProgram();
   const aside = vite === undefined ? undefined : await newFolder(root);
   if (vite === undefined || aside === undefined) return false;
   try {
     // In a process of its own: what a build needs in memory would stay with the gateway for good.
-    await run(process.execPath, [vite, 'build', join(root, 'web'), '--outDir', aside, '--emptyOutDir', '--logLevel', 'error']);
+    await run(process.execPath, [vite, 'build', join(root, 'web'), '--outDir', aside, '--emptyOutDir', '--logLevel', 'error'], { env: { ...scrubbedEnvironment(environment, { passthrough: [], withheld: new Set() }) } });
     await writeFile(join(aside, stampName), stamp);
     // A temporary folder is its maker's alone; the gateway may run as somebody else.
     await chmod(aside, 0o755);
@@ -108,12 +116,12 @@ const build = async (root: string, dist: string, stamp: string): Promise<boolean
 };
 
 /** Builds `web/dist` below the package's folder when its sources have changed. It compares contents, not dates. */
-export const ensureBuilt = async (options: { readonly root: string; readonly log: Logger }): Promise<Built> => {
+export const ensureBuilt = async (options: BuildOptions): Promise<Built> => {
   const dist = join(options.root, 'web', 'dist');
   const stamp = await hashSources(options.root);
   if (stamp !== undefined && stamp !== (await readStamp(dist))) {
     const startedMs = performance.now();
-    if (await build(options.root, dist, stamp)) {
+    if (await build(options, dist, stamp)) {
       options.log.info({ ms: Math.round(performance.now() - startedMs) }, 'page.built');
       return 'built';
     }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { appendFile, chown, mkdtemp, rm, stat } from 'node:fs/promises';
+import { appendFile, chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { mergeActs, readActs, recordAct } from './audit-log.ts';
+import { auditObstacle, mergeActs, readActs, recordAct } from './audit-log.ts';
 
 test('acts are added in order, for the owner alone, and a line that was cut off hides nothing', async () => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-audit-'));
@@ -36,6 +36,21 @@ test('acts of two logs become one, each at its time and once', async (t) => {
   await mergeActs(home, join(other, 'logs', 'no-such.log'));
   assert.deepEqual(readActs(home).map(({ act }) => act), ['first', 'second', 'third', 'fourth']);
   assert.equal((await stat(join(home, 'logs', 'audit.log'))).mode & 0o777, 0o600);
+});
+
+test('what would keep an act from being written down is known before', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'hermes-audit-'));
+  t.after(() => rm(home, { recursive: true }));
+  assert.equal(auditObstacle(join(home, 'not-made-yet')), undefined);
+  assert.equal(auditObstacle(home), undefined);
+  recordAct(home, { by: 'ada', act: 'access allow' }, 0);
+  assert.equal(auditObstacle(home), undefined);
+  await rm(join(home, 'logs'), { recursive: true });
+  await appendFile(join(home, 'logs'), '');
+  assert.equal(auditObstacle(home), 'ENOTDIR');
+  await rm(join(home, 'logs'));
+  await mkdir(join(home, 'logs', 'audit.log'), { recursive: true });
+  assert.equal(auditObstacle(home), 'EISDIR');
 });
 
 test('what root writes down in the home of somebody else is theirs', { skip: process.getuid?.() !== 0 && 'only root can' }, async (t) => {

@@ -1,4 +1,4 @@
-import { appendFileSync, chownSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, appendFileSync, chownSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Logger } from './logger.ts';
 import { writeAtomically } from './write-atomically.ts';
@@ -28,6 +28,20 @@ export const recordAct = (home: string, act: AuditedAct, nowMs: number): void =>
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(home);
   for (const made of [dirname(path), path]) chownSync(made, uid, gid);
+};
+
+/** What would keep an act from being written down, by its code; undefined when nothing is known that would. Makes nothing. */
+export const auditObstacle = (home: string): string | undefined => {
+  const path = fileOf(home);
+  const there = [path, dirname(path), home].find((place) => existsSync(place));
+  if (there === undefined) return undefined;
+  if (statSync(there).isDirectory() !== (there !== path)) return there === path ? 'EISDIR' : 'ENOTDIR';
+  try {
+    accessSync(there, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
 };
 
 /** Writes down acts of a gateway that runs: one that cannot be written is in its log instead, and ends nothing. */

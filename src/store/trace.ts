@@ -174,3 +174,23 @@ export const traceMessage = async (db: Reading, ref: string): Promise<TracedMess
   });
   return distinct.slice(0, maxMessages);
 };
+
+/** The event that a delivery answers without a turn. */
+export interface AnsweredEvent extends Pick<TracedArrival, 'id' | 'class' | 'state' | 'receivedAtMs' | 'doneAtMs'> {
+  readonly account: string;
+  readonly chatId: string;
+  readonly nativeId: string;
+  readonly kind: string;
+  /** The turn that has it by now. */
+  readonly turnId: number | null;
+  /** No delivery before this one answers it. */
+  readonly isFirst: boolean;
+}
+
+/** What a delivery is the answer to, by its number in the outbox. */
+export const answeredEvent = async (db: Reading, delivery: number): Promise<AnsweredEvent | undefined> => {
+  const row = await db.q.selectFrom('outbox').innerJoin('inbox', 'inbox.id', 'outbox.inbox_id').selectAll('inbox').where('outbox.id', '=', delivery).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const before = await db.q.selectFrom('outbox').select('id').where('inbox_id', '=', row.id).where('id', '<', delivery).limit(1).executeTakeFirst();
+  return { id: row.id, class: row.class, state: row.state, receivedAtMs: row.received_at, doneAtMs: row.done_at, account: row.account, chatId: row.chat_id, nativeId: row.native_id, kind: row.kind, turnId: row.turn_id, isFirst: before === undefined };
+};

@@ -11,6 +11,7 @@ import type { Terminal } from '../../src/cli/environment.ts';
 import { gatewayConfig, requireConfig } from '../../src/cli/settings.ts';
 import { OwnVariables } from '../../src/config/own-variables.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
+import { recordAct } from '../../src/lib/audit-log.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { capturingLogger } from '../../src/lib/logger.ts';
@@ -117,7 +118,7 @@ export const startInside = async (world: World, { clock = systemClock, storeCloc
     metrics: newMetrics({ onError: (error) => log.error({ err: error }, 'metrics.failed') }),
     version: 'test',
     redactor,
-    outside: { openVariables: (path, known) => new OwnVariables(path, known) },
+    outside: { openVariables: (path, known) => new OwnVariables(path, known), audit: (act) => recordAct(world.home, act, systemClock.now()) },
   });
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

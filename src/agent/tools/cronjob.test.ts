@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import { sampleRules } from '../../cron/cron.test-support.ts';
+import type { AuditedAct } from '../../lib/audit-log.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { listJobs } from '../../store/cron-jobs.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,7 +25,7 @@ const contextOf = (userId: string, callId = 'c1'): ToolContext => ({
 });
 
 const newTool = (store: Store, more: Partial<CronjobDeps> = {}) => {
-  const tool = cronjobTool({ store, rules: sampleRules(), approve: () => Promise.reject(new Error('nobody is asked')), isOwner: ({ userId }) => userId === 'owner', ...more });
+  const tool = cronjobTool({ store, rules: sampleRules(), approve: () => Promise.reject(new Error('nobody is asked')), isOwner: ({ userId }) => userId === 'owner', audit: () => undefined, ...more });
   return async (args: Readonly<Record<string, unknown>>, context = contextOf('7')): Promise<{ readonly note?: string; readonly job: Readonly<Record<string, unknown>>; readonly jobs: readonly { readonly id: string; readonly name: string }[] }> =>
     JSON.parse(await tool.run(args, context, new AbortController().signal));
 };
@@ -57,6 +58,19 @@ eachStore((_engine, open) => {
     await call({ action: 'remove', job_id });
     await assert.rejects(call({ action: 'update', job_id, prompt: 'again' }), refused(/There is no job/));
     assert.deepEqual((await call({ action: 'list' })).jobs, []);
+  });
+
+  test('what the agent does to a job is written down, with the person it does it for', async () => {
+    const { store } = await open();
+    const acts: AuditedAct[] = [];
+    const call = newTool(store, { audit: (act) => void acts.push(act) });
+    const { job } = await call({ action: 'create', schedule: 'every 2h', prompt: 'Look' });
+    const job_id = String(job['id']);
+    await call({ action: 'list' });
+    await assert.rejects(call({ action: 'resume', job_id }));
+    await call({ action: 'update', job_id, prompt: 'Look again' });
+    for (const action of ['pause', 'resume', 'run', 'remove']) await call({ action, job_id });
+    assert.deepEqual(acts, ['add', 'edit', 'pause', 'resume', 'run', 'remove'].map((verb) => ({ by: `agent main for ${somewhere.target.account}:7`, act: `cron ${verb}`, subject: `${job_id} (agent main, every 2h)` })));
   });
 
   test('what cannot be is told to the agent', async () => {

@@ -10,7 +10,7 @@ import { agentIds, isAgent } from '../../routing/select-agent.ts';
 import { json } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
 import type { Config } from '../settings.ts';
-import { Draft } from '../setup/draft.ts';
+import { Draft, usableDraft } from '../setup/draft.ts';
 import type { Change } from '../setup/draft.ts';
 import { copyableParts, copyAgent, isInUse } from './copy-agent.ts';
 import type { CopyablePart } from './copy-agent.ts';
@@ -26,13 +26,6 @@ export interface AddFlags {
   readonly route: readonly string[];
   readonly json?: true;
 }
-
-/** Of a configuration that can be used; anything else has to be mended first. */
-const usable = (draft: Draft): Config => {
-  const loaded = draft.load();
-  if (loaded.ok) return loaded;
-  throw new ConfigError(['The configuration has to be mended first:', ...loaded.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
-};
 
 const quoted = (text: string): string => (/^[A-Za-z][\w@-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text) ? text : JSON.stringify(text));
 
@@ -96,11 +89,10 @@ const nextSteps = (id: string, added: { home: string; copied: readonly string[];
   ...(added.hasRoutes ? [] : [`Say what it answers below routes in config.yaml, such as - { match: { chat_id: "-100123" }, agent: ${id} }`]),
 ];
 
-/** `hermes agent add`: the folder first, then the configuration, so that a running gateway finds all of it. */
-export const addAgent = async (terminal: Terminal, id: string, flags: AddFlags): Promise<void> => {
-  const home = resolveHome(terminal.env);
-  const draft = await Draft.open({ home, env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
-  const config = usable(draft);
+/** The folder first, then the configuration, so that a running gateway finds all of it. */
+const putIn = async (draft: Draft, id: string, flags: AddFlags) => {
+  const { home } = draft;
+  const config = usableDraft(draft);
   const named = agentId.safeParse(id);
   if (!named.success) throw new ConfigError(`${JSON.stringify(id)} ${named.error.issues[0]?.message ?? 'is no name for an agent'}`);
   if (isAgent(config.sections, id)) throw new ConfigError(`There is an agent called ${id} already. hermes agent show ${id} says more.`);
@@ -108,16 +100,21 @@ export const addAgent = async (terminal: Terminal, id: string, flags: AddFlags):
   const parts = partsOf(flags);
   const problem = draft.set([...settingChanges(id, config, flags), ...routeChanges(id, config, flags.route)]);
   if (problem !== undefined) throw new ConfigError(`${problem}\nNothing was changed.`);
-  const after = usable(draft);
+  const after = usableDraft(draft);
   const own = after.sections.agents[id];
   const folder = homeOfAgent(home, id, own);
   const wasInUse = await isInUse(folder);
   const source = flags.cloneFrom === undefined ? undefined : homeOfAgent(home, flags.cloneFrom, config.sections.agents[flags.cloneFrom]);
   const copied = await copyAgent(source ?? folder, folder, source === undefined ? [] : parts);
   await beginEnv(folder, own?.api_key_env);
-  const { files } = await draft.write(undefined);
   const fresh = after.warnings.map(formatProblem).filter((text) => !config.warnings.map(formatProblem).includes(text));
   const next = nextSteps(id, { home: folder, copied, variable: own?.api_key_env, hasRoutes: after.sections.routes.some(({ agent }) => agent === id) || after.sections.default_agent === id });
+  return { folder, wasInUse, copied, fresh, next };
+};
+
+/** `hermes agent add`. */
+export const addAgent = async (terminal: Terminal, id: string, flags: AddFlags): Promise<void> => {
+  const { folder, wasInUse, copied, fresh, next, files } = await Draft.edit({ home: resolveHome(terminal.env), env: terminal.env, redactor: newRedactor(), commands: terminal.commands }, (draft) => putIn(draft, id, flags));
   if (flags.json === true) {
     terminal.write(json({ id, home: folder, copied, wasInUse, files, warnings: fresh, next }));
     return;

@@ -7,9 +7,9 @@ import { liesIn } from '../../routing/agent-home.ts';
 import { mainAgent, routeWords } from '../../routing/select-agent.ts';
 import { json } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
-import { withStore } from '../open-home.ts';
+import { lookIntoStore } from '../open-home.ts';
 import { requireConfig } from '../settings.ts';
-import { Draft } from '../setup/draft.ts';
+import { Draft, usableDraft } from '../setup/draft.ts';
 import { allAgentFacts } from './agent-facts.ts';
 import type { AgentFacts } from './agent-facts.ts';
 
@@ -34,12 +34,22 @@ const confirmed = async (terminal: Terminal, id: string): Promise<boolean> => {
   return clackPrompts().confirm(`Remove the agent ${id}?`, false);
 };
 
+/** From the files as they are now: they may have changed since somebody was asked. */
+const takeOut = (draft: Draft, id: string): readonly string[] => {
+  const { routes, default_agent } = usableDraft(draft).sections;
+  const leading = routes.flatMap(({ agent }, index) => (agent === id ? [`routes.${index}`] : []));
+  const paths = [...leading.toReversed(), ...(default_agent === id ? ['default_agent'] : []), `tools.agents.${id}`, `agents.${id}`];
+  const problem = draft.set(paths.map((path) => ({ path, value: undefined, inConfigOnly: true })));
+  if (problem !== undefined) throw new ConfigError(`${problem}\nNothing was changed.`);
+  return paths;
+};
+
 /** `hermes agent remove`: the agent and all that points to it go from the configuration at once. */
 export const removeAgent = async (terminal: Terminal, id: string, flags: RemoveFlags): Promise<void> => {
   const home = resolveHome(terminal.env);
   const config = await requireConfig(terminal);
   if (id === mainAgent) throw new ConfigError('The main agent is always there. Its own settings go with: hermes config set --unset agents.main');
-  const all = await withStore(terminal, (store) => allAgentFacts(terminal, config, { home, store }));
+  const all = await lookIntoStore(terminal, (store) => allAgentFacts(terminal, config, { home, store }));
   const facts = all.find((each) => each.id === id);
   if (facts === undefined) throw new ConfigError(`There is no agent called ${id}; there are: ${all.map((each) => each.id).join(', ')}`);
   if (flags.deleteFiles === true && !liesIn(join(home, 'profiles'), facts.home)) throw new ConfigError(`${facts.home} lies outside ${join(home, 'profiles')}, so it is not deleted from here. Leave --delete-files out and delete it yourself.`);
@@ -49,11 +59,7 @@ export const removeAgent = async (terminal: Terminal, id: string, flags: RemoveF
     terminal.write('Nothing was changed.\n');
     return;
   }
-  const draft = await Draft.open({ home, env: terminal.env, redactor: newRedactor(), commands: terminal.commands });
-  const paths = [...facts.routes.map(({ index }) => `routes.${index}`).toReversed(), ...(facts.isDefault ? ['default_agent'] : []), `tools.agents.${id}`, `agents.${id}`];
-  const problem = draft.set(paths.map((path) => ({ path, value: undefined, inConfigOnly: true })));
-  if (problem !== undefined) throw new ConfigError(`${problem}\nNothing was changed.`);
-  const { files, backups } = await draft.write(new Date());
+  const { paths, files, backups } = await Draft.edit({ home, env: terminal.env, redactor: newRedactor(), commands: terminal.commands, now: new Date() }, async (draft) => ({ paths: takeOut(draft, id) }));
   if (flags.deleteFiles === true) await rm(facts.home, { recursive: true, force: true });
   if (flags.json === true) terminal.write(json({ id, removed: paths, told, files, backups, deletedFolder: flags.deleteFiles === true ? facts.home : null }));
   else terminal.write(`The agent ${id} is removed. ${backups.length === 0 ? '' : `The old configuration is ${backups.join(', ')}. `}A running gateway takes it over by itself; what it is answering is finished.\n`);

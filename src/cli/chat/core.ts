@@ -8,11 +8,12 @@ import { silentLogger } from '../../lib/logger.ts';
 import { newRedactor } from '../../lib/redact.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import { attachPath } from '../../platforms/local/client.ts';
-import { lockHome } from '../../store/home-lock.ts';
+import { isHomeTaken, lockHome } from '../../store/home-lock.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { Terminal } from '../environment.ts';
 import { storeOf } from '../open-home.ts';
+import { refuseRoot } from '../root-in-home.ts';
 import { requireConfig } from '../settings.ts';
 import type { Config } from '../settings.ts';
 import type { Host } from './host.ts';
@@ -85,6 +86,7 @@ export class Core {
 
   /** False when another process has the home. */
   async #tryToHost(): Promise<boolean> {
+    if (!isHomeTaken(this.home)) refuseRoot(this.#terminal.env, this.home, { command: 'hermes' });
     const lock = lockHome(this.home);
     if (lock === undefined) return false;
     const { hostGateway } = await import('./host.ts');

@@ -5,6 +5,7 @@ import { reachableUrl } from '../../http/reachable-url.ts';
 import { probeSocket } from '../chat/probe-socket.ts';
 import { span } from '../environment.ts';
 import { probeDoor } from '../gateway/probe-door.ts';
+import { outsideText } from '../gateway/process.ts';
 import { silenceFix, silenceText } from '../gateway/silence.ts';
 import type { Examination } from './examination.ts';
 import { broken, ok, skipped, warning } from './finding.ts';
@@ -58,6 +59,7 @@ export const checkGateway = async (examined: Examination, signal: AbortSignal): 
   if (starting !== undefined) return [warning(`The gateway is ${starting}`, 'Wait for it; hermes logs says what it does and what went before')];
   // Its door and its socket are as silent, and nobody else is to blame for it.
   if (silence !== undefined) return [broken(`The gateway ${silenceText(Number(pid), silence)}`, silenceFix)];
+  if (examined.isOutside) return [warning(`The home is ${outsideText}`, 'Run hermes doctor there')];
   const state = !examined.isRunning ? warning('The gateway does not run', 'hermes gateway run') : ok(pid === undefined ? 'An open terminal chat hosts the gateway' : `The gateway runs (process ${pid})`);
   const [door, socket] = await Promise.all([doorFindings(examined, http, signal), socketFindings(examined, signal)]);
   return [state, ...door, ...socket];

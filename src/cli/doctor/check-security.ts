@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { auditObstacle } from '../../lib/audit-log.ts';
 import { isLoopbackName } from '../../http/client.ts';
 import { platforms } from '../../platforms/registry.ts';
 import { noAuthentication } from '../../platforms/webhook/client.ts';
@@ -7,7 +8,7 @@ import { listApiKeys } from '../../store/api-keys.ts';
 import type { Config } from '../settings.ts';
 import { askable } from './examination.ts';
 import type { Examination } from './examination.ts';
-import { ok, skipped, warning } from './finding.ts';
+import { broken, ok, skipped, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { isWeakSecret } from './weak-secret.ts';
 
@@ -71,6 +72,11 @@ const rights = async ({ home, homeExists }: Examination): Promise<readonly Findi
   return isRoot ? [warning('The gateway of this home runs as root, and with it every command that the agent runs', 'Let it run as a user of its own, and give it the home: chown -R')] : [];
 };
 
+const auditLog = ({ home }: Examination): Finding => {
+  const obstacle = auditObstacle(home);
+  return obstacle === undefined ? ok('Who changed what is written down (hermes audit)') : broken(`What is changed cannot be written down: logs/audit.log cannot be written (${obstacle})`, 'Let the owner of the home write a file there');
+};
+
 const secrets = ({ secretInConfig }: Examination): readonly Finding[] => [
   secretInConfig ? warning('config.yaml holds a credential', 'Keep it in .env, so that config.yaml can be shown to others: hermes config set writes it there') : ok('config.yaml holds no credential'),
 ];
@@ -79,5 +85,5 @@ const secrets = ({ secretInConfig }: Examination): readonly Finding[] => [
 export const checkSecurity = async (examined: Examination): Promise<readonly Finding[]> => {
   const { config } = examined;
   if (config === undefined) return [skipped('The configuration cannot be used')];
-  return [...commands(config), ...(await rights(examined)), ...doors(config), ...unsigned(config), ...(await keys(examined)), ...weak(config), ...secrets(examined)];
+  return [...commands(config), ...(await rights(examined)), ...doors(config), ...unsigned(config), ...(await keys(examined)), ...weak(config), ...secrets(examined), auditLog(examined)];
 };

@@ -11,7 +11,6 @@ import { platforms } from '../../platforms/registry.ts';
 import { inspectStore } from '../../store/inspect.ts';
 import type { Inspection } from '../../store/inspect.ts';
 import type { Terminal } from '../environment.ts';
-import { isHomeTaken } from '../../store/home-lock.ts';
 import { holderOf, startingText } from '../gateway/process.ts';
 import { silenceOf } from '../gateway/silence.ts';
 import type { Silence } from '../gateway/silence.ts';
@@ -36,6 +35,8 @@ export interface Examination extends AsyncDisposable {
   readonly secretInConfig: boolean;
   /** A gateway, or a terminal that hosts one, has this home and runs. */
   readonly isRunning: boolean;
+  /** By a process of another container or machine. */
+  readonly isOutside: boolean;
   /** In words, that one has this home and does not run yet. */
   readonly starting: string | undefined;
   /** It has this home, and does nothing any more. */
@@ -69,7 +70,8 @@ export const examine = async (terminal: Terminal, options: { readonly offline: b
   const config = loaded.ok ? loaded : undefined;
   const texts = await readTexts(home);
   const database = await openDatabase(home, config, systemClock);
-  const starting = startingText(holderOf(home));
+  const holder = holderOf(home);
+  const starting = startingText(holder);
   return {
     terminal,
     home,
@@ -79,7 +81,8 @@ export const examine = async (terminal: Terminal, options: { readonly offline: b
     loaded,
     config,
     secretInConfig: texts.ok && evaluate({ env: terminal.env, sections, platforms }, texts.texts).holdsSecret.config,
-    isRunning: starting === undefined && isHomeTaken(home),
+    isRunning: starting === undefined && holder.type !== 'nobody',
+    isOutside: holder.type === 'outside',
     starting,
     silence: await silenceIn(home, config, database),
     database,

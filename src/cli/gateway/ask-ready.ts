@@ -4,7 +4,7 @@ import { reachableUrl } from '../../http/reachable-url.ts';
 
 const answerMs = 2_000;
 
-const answer = z.object({ ready: z.boolean(), accounts: z.array(z.object({ account: z.string(), state: z.string(), detail: z.string().optional(), code: z.string().optional() })) });
+const answer = z.object({ ready: z.boolean(), accounts: z.array(z.object({ account: z.string(), state: z.string(), detail: z.string().optional(), code: z.string().optional(), required: z.boolean().optional() })) });
 
 /** What the running gateway says about itself, which is newer than what it has stored when it cannot write. */
 export type SaidReady = z.infer<typeof answer>;

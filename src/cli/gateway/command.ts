@@ -24,12 +24,14 @@ import { holderOf } from './process.ts';
 import { serviceFor } from './service.ts';
 import type { Service } from './service.ts';
 import { settledHolder, startDetached } from './start.ts';
-import type { Started } from './start.ts';
+import type { Started, StartWish } from './start.ts';
 import { restartGateway, stopGateway } from './stop.ts';
 
 interface AllOption {
   readonly all?: true;
 }
+
+const asRoot = (): Option => new Option('--as-root', 'also in the home of somebody else, where root would otherwise not let an agent run');
 
 const startMs = 60_000;
 const usualDrainMs = 60_000;
@@ -73,28 +75,29 @@ const run = (terminal: Terminal, names: () => readonly string[]): Command => {
   const command = new Command('run')
     .description('Run in the foreground until Ctrl-C or SIGTERM')
     .option('--replace', 'take over from the gateway that runs in this home, and end it')
+    .addOption(asRoot())
     .addOption(new Option('--background', 'print nothing more once it has started').hideHelp())
     .allowExcessArguments()
     .addHelpText('after', '\nExamples:\n  hermes gateway run\n  hermes gateway run --replace\n  HERMES_HOME=/srv/hermes hermes gateway run');
-  return command.action(async (options: { readonly replace?: true; readonly background?: true }) => {
+  return command.action(async (options: { readonly replace?: true; readonly asRoot?: true; readonly background?: true }) => {
     refuseUnknown(command, names());
     if (options.replace === true) refuseInside(terminal, resolveHome(terminal.env), 'hermes gateway run --replace');
     // Loaded only when it is used: looking at the status must not load a whole gateway.
     const { runGateway } = await import('../run.ts');
     // Lets go of the compile cache, as the launcher does when it has loaded its part (`bin/compile-cache.js`).
     flushCompileCache();
-    await runGateway(terminal, { replace: options.replace === true, background: options.background === true });
+    await runGateway(terminal, { replace: options.replace === true, asRoot: options.asRoot === true, background: options.background === true });
   });
 };
 
 /** By the service that was installed for the home, or else as a process of its own. */
-const startAnyhow = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
+const startAnyhow = async (terminal: Terminal, home: string, options: StartWish = {}): Promise<Started> => {
   const service = serviceAtWork(terminal.env, home);
   if (options.replace === true) {
     if (service !== undefined) throw new ConfigError(`The gateway of ${home} is the service ${service.name}, and one beside it would not be looked after. hermes gateway restart starts it anew.`);
     return startDetached(inHome(terminal, home), home, options);
   }
-  if (service === undefined || holderOf(home).type !== 'nobody') return startDetached(inHome(terminal, home), home);
+  if (service === undefined || holderOf(home).type !== 'nobody') return startDetached(inHome(terminal, home), home, options);
   const pid = startService(terminal.env, home, service);
   await settledHolder(home);
   return { pid, isNew: true };
@@ -111,8 +114,9 @@ const start = (terminal: Terminal): Command =>
     .description('Start in the background and wait until it runs')
     .option('--all', 'in every home in which this user has run a gateway')
     .option('--replace', 'take over from a gateway that runs, and end it')
+    .addOption(asRoot())
     .addHelpText('after', '\nExamples:\n  hermes gateway start\n  hermes gateway start --replace\n  hermes gateway start --all')
-    .action((options: AllOption & { readonly replace?: true }) =>
+    .action((options: AllOption & { readonly replace?: true; readonly asRoot?: true }) =>
       eachHome(terminal, options, async (home) => {
         if (options.replace === true) refuseInside(terminal, home, 'hermes gateway start --replace');
         const { pid, isNew } = await startAnyhow(terminal, home, options);
@@ -151,8 +155,9 @@ const restart = (terminal: Terminal): Command =>
   new Command('restart')
     .description('Let it end and come back, in its terminal or under its service; start it when none runs')
     .option('--all', 'in every home of this user that has one running')
+    .addOption(asRoot())
     .addHelpText('after', '\nExamples:\n  hermes gateway restart\n  hermes gateway restart --all')
-    .action((options: AllOption) =>
+    .action((options: AllOption & { readonly asRoot?: true }) =>
       eachHome(terminal, options, async (home) => {
         requireHome(inHome(terminal, home));
         const planned = await endAfterTurn(terminal, home, 'restart');
@@ -162,7 +167,7 @@ const restart = (terminal: Terminal): Command =>
         }
         const pid = await restartGateway(home, { drainMs: await drainMsOrUsual(terminal, home), startMs });
         if (pid === undefined && options.all === true) return `No gateway runs in ${home}.`;
-        const now = pid ?? (await startAnyhow(terminal, home)).pid;
+        const now = pid ?? (await startAnyhow(terminal, home, options)).pid;
         noteAct(home, 'gateway restart', `process ${now}`);
         await tellTrouble(terminal, home, now);
         return pid === undefined ? `The gateway of ${home} did not run; it runs now as process ${now}.` : `The gateway of ${home} has started anew as process ${now}.`;

@@ -5,7 +5,7 @@ import { ConfigError } from '../../core/errors.ts';
 import type { HttpOptions } from '../../http/options.ts';
 import { isStuckFile } from './loop-watchdog.ts';
 import { probeDoor } from './probe-door.ts';
-import { holderOf, lookFor } from './process.ts';
+import { holderOf, lookFor, outsideTrouble } from './process.ts';
 
 const usualPatienceMs = 10_000;
 
@@ -57,6 +57,7 @@ const whyNone = async (folder: string, { http }: DumpOptions): Promise<string> =
 export const dumpGateway = async (home: string, options: DumpOptions): Promise<Dump> => {
   const patienceMs = options.patienceMs ?? usualPatienceMs;
   const holder = holderOf(home);
+  if (holder.type === 'outside') throw outsideTrouble(home);
   if (holder.type !== 'gateway') throw new ConfigError(`No gateway runs in ${home}.`);
   if (process.platform === 'win32') throw new ConfigError('Windows has no signal for this.');
   const folder = join(home, 'logs');

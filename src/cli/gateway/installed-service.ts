@@ -5,6 +5,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../config/variables.ts';
 import { ConfigError } from '../../core/errors.ts';
+import { nameOfUser } from '../name-of-user.ts';
 import { holderOf, lookFor } from './process.ts';
 import { servicesNamedFor } from './service.ts';
 import type { Service, ServiceCommand } from './service.ts';
@@ -13,7 +14,7 @@ import type { Service, ServiceCommand } from './service.ts';
 export const ownerOf = (home: string): string => {
   const owner = statSync(home, { throwIfNoEntry: false })?.uid;
   const self = userInfo();
-  return owner === undefined || owner === self.uid ? self.username : spawnSync('id', ['-un', String(owner)], { encoding: 'utf8' }).stdout?.trim() || String(owner);
+  return owner === undefined || owner === self.uid ? self.username : nameOfUser(owner);
 };
 
 /** Launchd opens a file there before the gateway runs, and makes no folder for it. */

@@ -8,7 +8,7 @@ import type { Terminal } from '../environment.ts';
 import { storePath } from '../open-home.ts';
 import { readAlone } from '../settings.ts';
 import { knownHomes } from './known-homes.ts';
-import { holderOf, startingText } from './process.ts';
+import { holderOf, outsideText, startingText } from './process.ts';
 import type { HomeHolder } from './process.ts';
 import { silenceFix, silenceOf, silenceText } from './silence.ts';
 import type { Silence } from './silence.ts';
@@ -39,16 +39,17 @@ const silenceIn = async (terminal: Terminal, home: string, holder: HomeHolder): 
   return await silenceOf(holder.pid, { http, read: (work) => database.read(work) });
 };
 
-const words = ({ holder, silence }: Row): 'stopped' | 'terminal' | 'starting' | 'running' | 'silent' => {
+const words = ({ holder, silence }: Row): 'stopped' | 'terminal' | 'outside' | 'starting' | 'running' | 'silent' => {
   if (startingText(holder) !== undefined) return 'starting';
   if (holder.type === 'gateway') return silence === undefined ? 'running' : 'silent';
-  return holder.type === 'terminal' ? 'terminal' : 'stopped';
+  return holder.type === 'nobody' ? 'stopped' : holder.type;
 };
 
 const shown = (terminal: Terminal, { holder, silence }: Row): string => {
   const starting = startingText(holder);
   if (starting !== undefined) return paint(terminal, 'yellow', starting);
   if (holder.type === 'terminal') return 'hosted by a terminal chat';
+  if (holder.type === 'outside') return outsideText;
   if (holder.type === 'nobody') return paint(terminal, 'dim', 'stopped');
   if (silence !== undefined) return `${paint(terminal, 'red', silenceText(holder.pid, silence))} (${silenceFix})`;
   return paint(terminal, 'green', `running, process ${holder.pid}, ${span(Date.now() - holder.sinceMs)}`);
@@ -65,6 +66,6 @@ export const listCommand = (terminal: Terminal): Command =>
         return { home, holder, silence: await silenceIn(terminal, home, holder) };
       };
       const rows = await Promise.all(knownHomes(terminal.env).map(look));
-      if (options.json === true) return terminal.write(json(rows.map((row) => ({ home: row.home, state: words(row), pid: row.holder.type === 'gateway' ? row.holder.pid : null, ...(row.silence !== undefined && { silentMs: row.silence.forMs }) }))));
+      if (options.json === true) return terminal.write(json(rows.map((row) => ({ home: row.home, state: words(row), pid: row.holder.type === 'gateway' ? row.holder.pid : null, ...(row.silence !== undefined && { silent_ms: row.silence.forMs }) }))));
       return terminal.write(rows.length === 0 ? 'This user has run no gateway yet.\n' : `${table(rows.map((row) => [row.home, shown(terminal, row)]))}\n`);
     });

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '../../core/errors.ts';
 import { span } from '../../lib/span.ts';
 import { isHomeTaken } from '../../store/home-lock.ts';
-import { homeHolder } from '../../store/lock-holder.ts';
+import { hasHomeOpen, homeHolder, homeOpener } from '../../store/lock-holder.ts';
 import { notedStart } from './start-note.ts';
-import type { Starting } from './start-note.ts';
 
 interface HeldByGateway {
   readonly type: 'gateway';
@@ -16,8 +16,8 @@ interface HeldByGateway {
   readonly doing?: string;
 }
 
-/** What has a home right now. A terminal chat that hosts a gateway has no number: it is its person's to end. */
-export type HomeHolder = { readonly type: 'nobody' } | HeldByGateway | { readonly type: 'terminal' };
+/** What has a home right now. A terminal chat that hosts a gateway has no number: it is its person's to end. Nor has a process of another container or machine: whatever number it has written down is somebody else's here. */
+export type HomeHolder = { readonly type: 'nobody' } | HeldByGateway | { readonly type: 'terminal' } | { readonly type: 'outside' };
 
 const pidFile = (home: string): string => join(home, 'gateway.pid');
 
@@ -92,25 +92,41 @@ const slackMs = 2000;
 /** A number is given to somebody else when its process has gone: whoever began after the file was written did not write it. */
 const beganAfter = ({ pid, sinceMs }: { readonly pid: number; readonly sinceMs: number }): boolean => (beganAtMs(pid) ?? 0) > sinceMs + slackMs;
 
-/** Whether it is its note that stands in the home; `holder` is who has the home, where the kernel tells. */
-const isAtStart = (note: Starting, holder: number | undefined): boolean => (holder === undefined ? isAlive(note.pid) : holder === note.pid) && !beganAfter(note);
+/** Whether the process under a number that stands in the home has it, as far as one can tell; `holder` is who has the home, where the kernel tells. */
+const isThat = (home: string, { pid, sinceMs }: { readonly pid: number; readonly sinceMs: number }, holder: number | undefined): boolean => {
+  if (holder !== undefined) return holder === pid;
+  return isAlive(pid) && (hasHomeOpen(home, pid) ?? (process.platform !== 'linux' || runsGateway(pid))) && !beganAfter({ pid, sinceMs });
+};
 
 /**
- * The lock is the truth. Who has it the kernel says, where it does; elsewhere the file does, if it can be. Looking takes the lock for a moment, so whoever waits
- * for a gateway looks at the file first.
+ * The lock is the truth. Who has it the kernel says, where it does; elsewhere a file in the home, if that can be. Looking takes the lock for a moment, so whoever
+ * waits for a gateway looks at the file first.
  */
 export const holderOf = (home: string): HomeHolder => {
   if (!isHomeTaken(home)) return { type: 'nobody' };
   const written = writtenPid(home);
   const holder = homeHolder(home);
   const note = notedStart(home);
-  if (note !== undefined && isAtStart(note, holder)) return { type: 'gateway', ...note };
-  if (holder !== undefined && holder !== written?.pid) return runsGateway(holder) ? { type: 'gateway', pid: holder, sinceMs: beganAtMs(holder) ?? Date.now() } : { type: 'terminal' };
-  return written !== undefined && isAlive(written.pid) && (holder !== undefined || !beganAfter(written)) ? { type: 'gateway', ...written } : { type: 'terminal' };
+  if (note !== undefined && isThat(home, note, holder) && !beganAfter(note)) return { type: 'gateway', ...note };
+  if (written !== undefined && isThat(home, written, holder)) return { type: 'gateway', ...written };
+  const other = holder ?? homeOpener(home);
+  if (other !== undefined) return runsGateway(other) ? { type: 'gateway', pid: other, sinceMs: beganAtMs(other) ?? Date.now() } : { type: 'terminal' };
+  if (process.platform !== 'linux') return { type: 'terminal' };
+  // Whoever had it may have gone since the first look.
+  return isHomeTaken(home) ? { type: 'outside' } : { type: 'nobody' };
 };
 
 /** Whether this process, and no other under its number, still has the home. */
-export const isHeldBy = (home: string, pid: number): boolean => isAlive(pid) && (writtenPid(home)?.pid === pid || homeHolder(home) === pid);
+export const isHeldBy = (home: string, pid: number): boolean => {
+  const holder = homeHolder(home);
+  const written = writtenPid(home);
+  return holder === undefined ? written?.pid === pid && isThat(home, written, holder) : holder === pid;
+};
+
+export const outsideText = 'held from outside, by a process of another container or machine';
+
+/** Nobody who is outside can be ended, asked or taken over from here. */
+export const outsideTrouble = (home: string): ConfigError => new ConfigError(`${home} is ${outsideText}. Use hermes where that runs, for a container of compose.yaml: docker compose exec hermes hermes gateway status`, { mayPass: true });
 
 /** What is shown of a gateway that has the home and does not run yet; undefined when there is none. */
 export const startingText = (holder: HomeHolder): string | undefined =>

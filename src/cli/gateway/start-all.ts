@@ -65,7 +65,7 @@ export const startAll = async (terminal: Terminal, config: Config, parts: StartP
   const clock = systemClock;
   const metrics = newMetrics({ onError: (error) => log.warn({ err: error }, 'metrics.failed') });
   addProcessMetrics(metrics, terminal.version);
-  await ensureBuilt({ root, log });
+  await ensureBuilt({ root, log, environment: terminal.env });
   const page = await loadPage(join(root, 'web', 'dist'));
   const store = measuredStore(await openStore({ ...storeOf(config.sections.store, home), clock, log, checkIntegrity: true, holdsHome: !isBeside, olderMs, onUpgrade: parts.onUpgrade, signal: parts.leaving }), metrics);
   const logins = newLogins({ store: accountData(store, 'http'), clock, token: config.sections.http.token });

@@ -6,9 +6,12 @@ import { ConfigError } from '../../core/errors.ts';
 import { readableLine } from '../console-line.ts';
 import { Exit } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
-import { holderOf, isHeldBy, lookFor, startingText, writtenPid } from './process.ts';
+import { refuseRoot } from '../root-in-home.ts';
+import { homeHolder } from '../../store/lock-holder.ts';
+import { holderOf, isHeldBy, lookFor, outsideTrouble, startingText, writtenPid } from './process.ts';
 import type { HomeHolder } from './process.ts';
 import { notedStart } from './start-note.ts';
+import { announceStart } from './succession.ts';
 import { toldMigration } from './told-migration.ts';
 
 /** The launcher, also when the program was installed as a package. */
@@ -52,6 +55,12 @@ const readable = (text: string, terminal: Terminal): string =>
     .filter((line) => line !== undefined)
     .join('\n');
 
+export interface StartWish {
+  readonly replace?: boolean;
+  /** Also in the home of somebody else. */
+  readonly asRoot?: boolean;
+}
+
 export interface Started {
   readonly pid: number;
   /** False for one that ran already. */
@@ -74,22 +83,28 @@ export const settledHolder = async (home: string): Promise<HomeHolder> => {
 };
 
 /** Starts a gateway that outlives this terminal, and waits until it has started; leaves one that runs or is starting alone unless it is to be replaced. Throws with what it said when it has not started. */
-export const startDetached = async (terminal: Terminal, home: string, options: { readonly replace?: boolean } = {}): Promise<Started> => {
+export const startDetached = async (terminal: Terminal, home: string, options: StartWish = {}): Promise<Started> => {
   const holder = options.replace === true ? holderOf(home) : await settledHolder(home);
   if (holder.type === 'gateway' && options.replace !== true) return { pid: holder.pid, isNew: false };
   if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it first.`, { mayPass: true });
+  if (holder.type === 'outside') throw outsideTrouble(home);
+  if (options.asRoot !== true) refuseRoot(terminal.env, home, { command: 'hermes gateway start', flag: '--as-root' });
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
+  // One that takes over announces itself.
+  const announced = options.replace === true ? undefined : announceStart(home);
   const said = newConsole(home);
-  const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : [])], { detached: true, stdio: ['ignore', said.output, said.output], env: { ...terminal.env, HERMES_HOME: home } });
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : []), ...(options.asRoot === true ? ['--as-root'] : [])], { detached: true, stdio: ['ignore', said.output, said.output], env: { ...terminal.env, HERMES_HOME: home } });
   const ended: { code?: number } = {};
   child.once('exit', (code) => (ended.code = code ?? 1));
   child.once('error', () => (ended.code = 1));
   const started = await lookFor(() => {
     if (ended.code !== undefined) return { ok: false as const, code: ended.code };
+    if (homeHolder(home) === child.pid || notedStart(home)?.pid === child.pid) announced?.release();
     if (writtenPid(home)?.pid !== child.pid) return undefined;
     const now = holderOf(home);
     return now.type === 'gateway' && now.pid === child.pid && now.doing === undefined ? { ok: true as const, pid: now.pid } : undefined;
   }, patienceMs);
+  announced?.release();
   child.unref();
   const text = said.close();
   if (started?.ok === true) {

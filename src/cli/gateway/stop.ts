@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
 import { lockHome } from '../../store/home-lock.ts';
 import { dropPlannedEnd, planEnd } from './planned-end.ts';
-import { holderOf, isHeldBy, lookFor, sendSignal, writtenPid } from './process.ts';
+import { holderOf, isHeldBy, lookFor, outsideTrouble, sendSignal, writtenPid } from './process.ts';
 import { untilSucceeded } from './succession.ts';
 
 /** Beyond what running turns get. */
@@ -15,6 +15,7 @@ const startMs = 60_000;
 const gatewayIn = (home: string): { readonly pid: number; readonly sinceMs: number } | undefined => {
   const holder = holderOf(home);
   if (holder.type === 'terminal') throw new ConfigError(`An open terminal chat hosts the gateway of ${home}. Leave it to end the gateway.`, { mayPass: true });
+  if (holder.type === 'outside') throw outsideTrouble(home);
   return holder.type === 'gateway' ? holder : undefined;
 };
 

@@ -13,5 +13,17 @@ export const takeSuccession = async (home: string, atMostMs: number): Promise<Fi
   return lock;
 };
 
+/** For whoever starts a gateway, until that has the home: so long nobody could find it to end it. Undefined while somebody else starts one or takes over. Releasing it twice does no harm. */
+export const announceStart = (home: string): FileLock | undefined => {
+  let lock = lockFile(fileOf(home));
+  if (lock === undefined) return undefined;
+  return {
+    release() {
+      lock?.release();
+      lock = undefined;
+    },
+  };
+};
+
 /** Whoever wants to end a gateway means the one that comes out of this. Resolves with undefined when it takes longer. */
 export const untilSucceeded = (home: string, atMostMs: number): Promise<true | undefined> => lookFor(() => (isLocked(fileOf(home)) ? undefined : true), atMostMs);

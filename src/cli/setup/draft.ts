@@ -6,7 +6,7 @@ import { editYaml, parseValue } from '../../config/edit-yaml.ts';
 import { configFileName, envFileName, evaluate } from '../../config/evaluate.ts';
 import type { ConfigTexts, LoadedConfig } from '../../config/evaluate.ts';
 import { findSetting, splitPath } from '../../config/find-setting.ts';
-import { prepareHome } from '../../config/home.ts';
+import { whileConfigLocked } from '../../config/lock-config.ts';
 import { parseEnvFile } from '../../config/parse-env-file.ts';
 import { parseYaml } from '../../config/parse-yaml.ts';
 import { formatProblem } from '../../config/problem.ts';
@@ -21,6 +21,7 @@ import { ConfigError } from '../../core/errors.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import { platforms } from '../../platforms/registry.ts';
 import { sections } from '../settings.ts';
+import type { Config } from '../settings.ts';
 
 export interface Change {
   /** As in `hermes config set`. */
@@ -31,6 +32,13 @@ export interface Change {
   readonly inConfigOnly?: true;
   /** A variable that the value refers to, for `.env`. */
   readonly keep?: { readonly name: string; readonly value: string; readonly comment: string };
+}
+
+export interface DraftOptions {
+  readonly home: string;
+  readonly env: Environment;
+  readonly redactor: Redactor;
+  readonly commands?: SecretCommands | undefined;
 }
 
 export interface WrittenFiles {
@@ -84,8 +92,17 @@ export class Draft {
   readonly #before: ConfigTexts;
   #texts: ConfigTexts;
 
+  /** Opens the files, has them changed and writes them, while nobody else can; nothing is written when `change` rejects. */
+  static edit<T>(options: DraftOptions & { /** Old files are kept beside the new ones, named by it; without it they are not kept. */ readonly now?: Date }, change: (draft: Draft) => Promise<T>): Promise<T & WrittenFiles> {
+    return whileConfigLocked(options.home, async () => {
+      const draft = await Draft.open(options);
+      const changed = await change(draft);
+      return { ...changed, ...(await draft.#write(options.now)) };
+    });
+  }
+
   /** A `ConfigError` when the files cannot be edited. */
-  static async open(options: { readonly home: string; readonly env: Environment; readonly redactor: Redactor; readonly commands?: SecretCommands | undefined }): Promise<Draft> {
+  static async open(options: DraftOptions): Promise<Draft> {
     const exists = await stat(options.home).then((facts) => facts.isDirectory(), () => false);
     const read = exists ? await readTexts(options.home) : ({ ok: true, texts: { config: undefined, env: undefined } } as const);
     if (!read.ok) throw new ConfigError(['These files have to be mended first:', ...read.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
@@ -154,9 +171,12 @@ export class Draft {
     return () => void (this.#texts = texts);
   }
 
-  /** Old files are kept beside the new ones, named by the time; without one they are not kept. */
-  async write(now: Date | undefined): Promise<WrittenFiles> {
-    await prepareHome(this.home);
+  /** Old files are kept beside the new ones, named by the time. Files that somebody else has changed since they were read are left as they are, and a `ConfigError` says so. */
+  write(now: Date): Promise<WrittenFiles> {
+    return whileConfigLocked(this.home, () => this.#write(now));
+  }
+
+  async #write(now: Date | undefined): Promise<WrittenFiles> {
     const backups: string[] = [];
     const written = await writeTexts(this.home, { before: this.#before, after: this.#texts }, async (name, text) => {
       if (now === undefined) return;
@@ -189,3 +209,10 @@ export class Draft {
     return texts;
   }
 }
+
+/** What a draft makes, if it can be used; anything else has to be mended first. */
+export const usableDraft = (draft: Draft): Config => {
+  const loaded = draft.load();
+  if (loaded.ok) return loaded;
+  throw new ConfigError(['The configuration has to be mended first:', ...loaded.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
+};

@@ -5,7 +5,7 @@ import { soundsSecret } from '../../config/variables.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { listPaired } from '../../store/pairing.ts';
 import type { Terminal } from '../environment.ts';
-import { withStore } from '../open-home.ts';
+import { lookIntoStore, withStore } from '../open-home.ts';
 import { isHomeTaken } from '../../store/home-lock.ts';
 import type { WrittenFiles } from './draft.ts';
 import { nameOf } from './account-check.ts';
@@ -37,7 +37,7 @@ const greeting = 'Hello! What can you do?';
 
 const makeCode = (terminal: Terminal, account: string): Promise<string> => withStore(terminal, (store) => store.write((tx) => invite(tx, { account, userId: 'setup', userName: null })));
 
-const isAnybodyPaired = async (terminal: Terminal, account: string): Promise<boolean> => (await withStore(terminal, (store) => store.read(listPaired))).some((person) => person.account === account);
+const isAnybodyPaired = async (terminal: Terminal, account: string): Promise<boolean> => (await lookIntoStore(terminal, (store) => store.read(listPaired))).some((person) => person.account === account);
 
 const modelOf = (run: SetupRun): string => {
   const loaded = run.draft.load();

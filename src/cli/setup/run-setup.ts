@@ -1,5 +1,4 @@
 import { resolveHome } from '../../config/home.ts';
-import { formatProblem } from '../../config/problem.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { newRedactor } from '../../lib/redact.ts';
 import { Exit, json } from '../environment.ts';
@@ -7,7 +6,7 @@ import type { Terminal } from '../environment.ts';
 import { askModel } from './ask-model.ts';
 import { askOwner } from './ask-owner.ts';
 import { askPlatform } from './ask-platform.ts';
-import { Draft } from './draft.ts';
+import { Draft, usableDraft } from './draft.ts';
 import { keyedProviders } from './find-models.ts';
 import { finish, nextSteps, stepLines } from './finish.ts';
 import type { SetupResult } from './finish.ts';
@@ -28,8 +27,7 @@ hermes setup --plain reads answers line by line, also from a pipe; hermes setup 
 const openRun = async (terminal: Terminal, flags: SetupFlags, signal: AbortSignal): Promise<SetupRun> => {
   const redactor = terminal.redactor ?? newRedactor();
   const draft = await Draft.open({ home: resolveHome(terminal.env), env: terminal.env, redactor, commands: terminal.commands });
-  const loaded = draft.load();
-  if (!loaded.ok) throw new ConfigError(['The configuration has to be mended first:', ...loaded.problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'));
+  usableDraft(draft);
   return { draft, signal, skipChecks: flags.skipChecks === true, redact: (text) => redactor.redact(text), checks: [], invite: false };
 };
 

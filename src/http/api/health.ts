@@ -1,5 +1,4 @@
 import type { ApiGate } from '../../gateway/api/api-gate.ts';
-import { evidenceTime } from '../health.ts';
 import type { Readiness } from '../health.ts';
 import type { ApiRoute } from './route.ts';
 
@@ -17,7 +16,7 @@ export const healthRoute = (deps: ApiHealthDeps): ApiRoute => ({
   scope: 'admin',
   async handle(c) {
     const { ready, accounts } = await deps.readiness();
-    const platforms = accounts.map((account) => [account.account, { state: account.state, ...(account.detail !== undefined && { detail: account.detail }), last_evidence: evidenceTime(account) }]);
+    const platforms = accounts.map((account) => [account.account, { state: account.state, ...(account.detail !== undefined && { detail: account.detail }), last_evidence: account.last_evidence }]);
     return c.json({ status: ready ? 'ok' : 'degraded', platform: 'hermes', version: deps.version, pid: process.pid, agents: deps.gate().agents(), running_turns: deps.gate().running, platforms: Object.fromEntries(platforms) });
   },
 });

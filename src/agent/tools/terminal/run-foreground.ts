@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { setImmediate as oneTurn } from 'node:timers/promises';
 import { slept } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { untilLastOutput } from '../../../lib/last-output.ts';
 import { newCapture } from './capture.ts';
 import type { Capture } from './capture.ts';
 import { endGroup } from './kill-group.ts';
@@ -26,9 +26,6 @@ export interface ForegroundResult {
 
 /** Far more than is shown, so that nothing is cut before secrets are out of it. */
 const limits = { headBytes: 256 * 1024, tailBytes: 384 * 1024 };
-/** How long output may still come from what a command has left running. */
-const lingerMs = 200;
-
 type End = ForegroundResult['end'];
 
 /** Ends the group when its time is up or somebody wants it to end; tells which, or neither. */
@@ -72,10 +69,7 @@ export const runForeground = async (launch: Launch, options: ForegroundOptions):
   const pid = await starting(child);
   const over = new AbortController();
   const [exit, end] = await Promise.all([exited.finally(() => over.abort()), watchTime(pid, launch, { ...options, over: over.signal })]);
-  // What it has left running may hold the streams open for ever.
-  await slept(options.clock, lingerMs, closed.signal);
-  // After a standstill of this process the time is over before what was written meanwhile is read.
-  await oneTurn();
+  await untilLastOutput(options.clock, closed.signal);
   child.stdout.destroy();
   child.stderr.destroy();
   return { output: capture.result(), exitCode: codeFor(end, exit), end };
