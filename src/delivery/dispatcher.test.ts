@@ -4,43 +4,26 @@ import { openLiveAccount } from '../../test/support/live-account.ts';
 import type { LiveAccount } from '../../test/support/live-account.ts';
 import { toChat } from '../../test/support/telegram-account.ts';
 import { until } from '../../test/support/whole.ts';
-import { silentLogger } from '../lib/logger.ts';
 import type { Adapter } from '../platforms/contract.ts';
-import { enqueueDelivery, failedDeliveries } from '../store/outbox.ts';
-import { Dispatcher } from './dispatcher.ts';
+import { failedDeliveries } from '../store/outbox.ts';
+import { enqueueTo, hour, outboxOf, shownIn, startDispatcher } from './dispatcher.test-support.ts';
+import type { Sending } from './dispatcher.test-support.ts';
 
-const hour = 3_600_000;
-
-interface Sending extends AsyncDisposable {
-  readonly dispatcher: Dispatcher;
-  /** Gives the account its connection, or takes it away. */
-  connect(connected: boolean): void;
-}
-
-const startSending = (live: LiveAccount, connectedAtFirst = true, promises: Pick<Adapter, 'repeatsAreSafe' | 'repeatsAreSafeForMs'> = {}): Sending => {
+/** One whose account has its connection, or not, as the test wants. */
+const startSending = (live: LiveAccount, connectedAtFirst = true, promises: Pick<Adapter, 'repeatsAreSafe' | 'repeatsAreSafeForMs'> = {}): Sending & { connect(connected: boolean): void } => {
   let connected = connectedAtFirst;
   const adapter = (account: string): Adapter | undefined => {
     const found = connected ? live.connections.adapter(account) : undefined;
     return found === undefined ? undefined : { ...found, ...promises };
   };
-  const dispatcher = new Dispatcher({ store: live.store, owner: 'a', clock: live.clock, log: silentLogger, connections: { ...live.connections, adapter }, gate: live.gate, maxAgeMs: 24 * hour, sendTimeoutMs: 30_000, redact: (text) => text });
-  dispatcher.start();
-  return {
-    dispatcher,
-    connect: (now) => (connected = now),
-    async [Symbol.asyncDispose]() {
-      await dispatcher.stop(1000);
-    },
-  };
+  return { ...startDispatcher(live, { adapter }), connect: (now) => (connected = now) };
 };
 
-const send = (live: LiveAccount, text: string, chatId = '7'): Promise<void> => live.store.write((tx) => enqueueDelivery(tx, { message: { key: `key:${text}`, target: toChat(chatId), text } }, {}));
+const send = (live: LiveAccount, text: string, chatId = '7'): Promise<void> => enqueueTo(live, chatId, text);
 
-const visible = (live: LiveAccount): readonly string[] => live.simulator.visible('7').map((message) => message.text);
+const visible = (live: LiveAccount): readonly string[] => shownIn(live, '7');
 
-const rows = (live: LiveAccount) => live.store.read((db) => db.q.selectFrom('outbox').select(['state', 'attempts', 'repeated', 'message_ids', 'error']).orderBy('id').execute());
-
-const states = async (live: LiveAccount): Promise<readonly string[]> => (await rows(live)).map((row) => row.state);
+const states = async (live: LiveAccount): Promise<readonly string[]> => (await outboxOf(live)).map((row) => row.state);
 
 test('deliveries go out in order, and the ids that the platform gave them are kept', async () => {
   await using live = await openLiveAccount();
@@ -48,7 +31,7 @@ test('deliveries go out in order, and the ids that the platform gave them are ke
   for (const text of ['one', 'two', 'three']) await send(live, text);
   await until(async () => (await states(live)).every((state) => state === 'sent'), 'all to be sent');
   assert.deepEqual(visible(live), ['one', 'two', 'three']);
-  assert.deepEqual((await rows(live)).map((row) => JSON.parse(row.message_ids ?? '[]') as string[]), live.simulator.visible('7').map((message) => [message.id]));
+  assert.deepEqual((await outboxOf(live)).map((row) => JSON.parse(row.message_ids ?? '[]') as string[]), live.simulator.visible('7').map((message) => [message.id]));
 });
 
 test('an account without a connection makes its deliveries wait, unharmed, and its connection sends them at once', async () => {
@@ -56,7 +39,7 @@ test('an account without a connection makes its deliveries wait, unharmed, and i
   await using sending = startSending(live, false);
   await send(live, 'one');
   await live.clock.advance(5000);
-  assert.deepEqual((await rows(live)).map((row) => [row.state, row.attempts]), [['pending', 0]]);
+  assert.deepEqual((await outboxOf(live)).map((row) => [row.state, row.attempts]), [['pending', 0]]);
   sending.connect(true);
   await sending.dispatcher.connected('telegram');
   await until(() => visible(live).length === 1, 'the delivery');
@@ -67,7 +50,7 @@ test('a connection ends the pause of what had failed, but not that of a chat tha
   await using sending = startSending(live);
   live.simulator.fail({ what: 'send', fault: { type: 'status', status: 502 } });
   await send(live, 'one');
-  await until(async () => (await rows(live))[0]?.attempts === 1 && (await states(live))[0] === 'pending', 'a failure');
+  await until(async () => (await outboxOf(live))[0]?.attempts === 1 && (await states(live))[0] === 'pending', 'a failure');
   await live.store.write((tx) => tx.q.updateTable('outbox').set({ not_before: live.clock.now() + hour }).execute());
   await live.clock.advance(2000);
   assert.deepEqual(visible(live), []);
@@ -129,7 +112,7 @@ test('a call that hangs is cut off at the end of the process, and is neither sen
   await send(live, 'one');
   await until(() => live.simulator.log.length === 1, 'the call');
   await sending.dispatcher.stop(50);
-  assert.deepEqual((await rows(live)).map((row) => [row.state, row.repeated]), [['unknown', 1]]);
+  assert.deepEqual((await outboxOf(live)).map((row) => [row.state, row.repeated]), [['unknown', 1]]);
 });
 
 test('chats do not wait for each other', async () => {

@@ -1,20 +1,22 @@
 import { PlatformError } from '../core/errors.ts';
 import { platformOf } from '../core/ids.ts';
+import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { timeLimit } from '../lib/time-limit.ts';
-import type { Adapter, Platform } from '../platforms/contract.ts';
+import type { Platform } from '../platforms/contract.ts';
 import { markAlive, markDead } from '../store/gates.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
-import { claimLane, expediteLanes, holdLane, laneWaitMs, outLane, releaseLane } from '../store/lanes.ts';
-import type { Claim } from '../store/lanes.ts';
+import { claimLane, expediteLanes, holdLane, laneWaitMs, outLane, reclaimLane, releaseLane } from '../store/lanes.ts';
+import type { Claim, ReadyLane } from '../store/lanes.ts';
+import { accountOfLane, overdueOutLanes, readyOutLanes } from '../store/out-lanes.ts';
 import { expediteDeliveries, headOfLane, markSending, sentMessageId, settleDelivery } from '../store/outbox.ts';
-import type { Attempt, Delivery, OutboxItem, Settlement } from '../store/outbox.ts';
+import type { Attempt, OutboxItem } from '../store/outbox.ts';
 import { persist } from '../store/persist.ts';
-import type { Store, Writing } from '../store/store.ts';
+import type { Reading, Store, Writing } from '../store/store.ts';
+import { callAdapter } from './call-adapter.ts';
 import type { Connections } from './connections.ts';
 import type { DeliveryGate } from './gate.ts';
-import { numbered } from './question-message.ts';
+import { settlementOf, settlementOfSent } from './settlement.ts';
 import { afterError, afterUnknown } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -46,12 +48,21 @@ export interface DispatcherOptions {
 }
 
 const leaseMs = 60_000;
-/** An account without a connection is looked at again after this, or as soon as it connects. */
-const absentMs = 30_000;
+/** Chats of one account that are served at once: whatever an account does, others have places of their own. */
 const concurrency = 64;
+/** Rows that are given up untried in one transaction, so that others may write in between. */
+const mostUntried = 50;
+const overdueEveryMs = 60_000;
+/** Chats that are woken together; the others follow by and by. */
+const mostAtOnce = 1000;
 
-/** What to do with the head of a lane that has just been claimed. */
+/** What to do with a lane that is held: send its head, or leave it, which has been given back, for so long. */
 type Next = { readonly type: 'send'; readonly item: OutboxItem } | { readonly type: 'wait'; readonly ms: number | undefined };
+
+/** Whether the lane has just been claimed: then a head that is being sent is somebody's who has ended. */
+type Hold = 'claimed' | 'held';
+
+type Begun = { readonly claim: Claim; readonly next: Next } | { readonly claim: undefined; readonly waitMs: number | undefined };
 
 const causeOf = ({ id, attempts, turnId, delivery }: OutboxItem): Pick<DeliveryOutcome, 'account' | 'delivery' | 'attempt' | 'turnId'> => ({ account: delivery.message.target.account, delivery: id, attempt: attempts, turnId });
 
@@ -59,178 +70,219 @@ const causeOf = ({ id, attempts, turnId, delivery }: OutboxItem): Pick<DeliveryO
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #scheduler: LaneScheduler;
+  readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
+  /** Rows that the platform was called for and whose outcome is not recorded yet. */
+  readonly #called = new Set<number>();
+  /** When each account has last delivered something. */
+  readonly #sentAtMs = new Map<string, number>();
+  #overdue: Promise<void> | undefined;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#scheduler = new LaneScheduler({ store: options.store, kind: 'out', concurrency, clock: options.clock, log: options.log, work: (lane) => this.#work(lane) });
+    const { store, clock, log } = options;
+    this.#scheduler = new LaneScheduler({ store, kind: 'out', concurrency, clock, log, groupOf: accountOfLane, ready: (db, limit, isFull) => this.#ready(db, limit, isFull), work: (lane) => this.#work(lane) });
   }
 
   start(): void {
     this.#scheduler.start();
+    this.#overdue = this.#overdueLoop();
   }
 
   /** Lets calls under way end; whatever hangs longer than `graceMs` is cut off and counts as unknown. */
   async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     await this.#scheduler.stop();
+    await this.#overdue;
     clearTimeout(timer);
   }
 
   /** What has waited for this account's connection goes out now. */
   async connected(account: string): Promise<void> {
-    await this.#options.store.write(async (tx) => {
+    const { store } = this.#options;
+    await store.write(async (tx) => {
       await expediteDeliveries(tx, account);
       await expediteLanes(tx, outLane(account, ''));
     });
+    for (const { lane } of await store.read((db) => readyOutLanes(db, [account], mostAtOnce))) this.#scheduler.wake(lane);
+  }
+
+  /** What this gateway has no connection for is left to others that share the database. */
+  #ready(db: Reading, limit: number, isFull: (account: string) => boolean): Promise<readonly ReadyLane[]> {
+    const { connections } = this.#options;
+    const accounts = connections.names().filter((account) => connections.adapter(account) !== undefined && !isFull(account));
+    return readyOutLanes(db, accounts, limit);
+  }
+
+  /** Deliveries of accounts that nobody has any more are given up in time, too. */
+  async #overdueLoop(): Promise<void> {
+    const { store, clock, log, maxAgeMs } = this.#options;
+    while (!this.#stopping.signal.aborted) {
+      try {
+        for (const lane of await store.read((db) => overdueOutLanes(db, maxAgeMs, mostAtOnce))) this.#scheduler.wake(lane);
+      } catch (error) {
+        log.error({ err: error }, 'delivery.overdue_not_looked');
+      }
+      await slept(clock, overdueEveryMs, this.#stopping.signal);
+    }
   }
 
   async #work(lane: string): Promise<number | undefined> {
-    const { store, owner } = this.#options;
-    const begun = await store.write(async (tx) => {
-      const claim = await claimLane(tx, { lane, owner, leaseMs });
-      if (claim === undefined) return { waitMs: await laneWaitMs(tx, lane) };
-      return { claim, next: await this.#next(tx, claim) };
-    });
+    if (this.#options.connections.adapter(accountOfLane(lane)) === undefined && !(await this.#isOverdue(lane))) return undefined;
+    const begun = await this.#begin(lane);
     if (begun.claim === undefined) return begun.waitMs;
     let next = begun.next;
     while (next.type === 'send') next = await this.#send(begun.claim, next.item);
     return next.ms;
   }
 
+  async #isOverdue(lane: string): Promise<boolean> {
+    const head = await this.#options.store.read((db) => headOfLane(db, lane));
+    return head !== undefined && head.ageMs > this.#options.maxAgeMs;
+  }
+
+  /** Claims the lane. When nobody knows whether that was written, it is asked for again, as whoever may have it. */
+  #begin(lane: string): Promise<Begun> {
+    const { store, owner, clock, log } = this.#options;
+    let tries = 0;
+    const write = (): Promise<Begun> => {
+      tries += 1;
+      const mayBeOurs = tries > 1;
+      return store.write(async (tx): Promise<Begun> => {
+        const ours = mayBeOurs ? await reclaimLane(tx, { lane, owner, leaseMs }) : undefined;
+        const claim = ours ?? (await claimLane(tx, { lane, owner, leaseMs }));
+        if (claim === undefined) return { claim, waitMs: await laneWaitMs(tx, lane) };
+        return { claim, next: await this.#next(tx, claim, ours === undefined ? 'claimed' : 'held') };
+      });
+    };
+    return persist(write, { clock, log, signal: this.#stopping.signal });
+  }
+
   /** Takes up the head of a lane or gives the lane back; in the transaction that settled the one before. */
-  async #next(tx: Writing, claim: Claim): Promise<Next> {
-    const item = await headOfLane(tx, claim.lane);
-    if (item === undefined) {
-      await releaseLane(tx, claim, { more: false });
+  async #next(tx: Writing, claim: Claim, hold: Hold): Promise<Next> {
+    for (let untried = 0; untried < mostUntried; untried += 1) {
+      const head = await headOfLane(tx, claim.lane);
+      if (head === undefined) {
+        await releaseLane(tx, claim, { more: false });
+        return { type: 'wait', ms: undefined };
+      }
+      const next = await this.#takeUp(tx, claim, { item: head, hold });
+      if (next !== undefined) return next;
+    }
+    await releaseLane(tx, claim, { more: true });
+    return { type: 'wait', ms: undefined };
+  }
+
+  /** Undefined when the item was settled untried, or is to be looked at again. */
+  async #takeUp(tx: Writing, claim: Claim, head: { item: OutboxItem; hold: Hold }): Promise<Next | undefined> {
+    const { item } = head;
+    if (item.ageMs > this.#options.maxAgeMs) {
+      await this.#record(tx, item, { type: 'fail', deadTarget: false, reason: 'expired: it could not be delivered in time' }, { atMs: this.#options.clock.now(), outcome: 'expired' });
+      return undefined;
+    }
+    if (item.state === 'sending' && head.hold === 'held' && !this.#called.has(item.id)) {
+      // It was taken up under this hold by a commit whose confirmation was lost, and the platform was not called.
+      await settleDelivery(tx, item.id, { state: item.repeated ? 'unknown' : 'pending', log: item.log, uncounted: true });
+      return undefined;
+    }
+    const { target } = item.delivery.message;
+    if (this.#options.connections.adapter(target.account) === undefined || this.#abort.signal.aborted) {
+      await releaseLane(tx, claim, { more: true });
       return { type: 'wait', ms: undefined };
     }
-    if (this.#options.clock.now() - item.createdAtMs > this.#options.maxAgeMs) {
-      await this.#record(tx, item, { type: 'fail', deadTarget: false, reason: 'expired: it could not be delivered in time' }, { atMs: this.#options.clock.now(), outcome: 'expired' });
-      return this.#next(tx, claim);
-    }
-    const waitMs = this.#waitFor(item);
+    const waitMs = Math.max(item.waitMs, this.#options.gate.waitMs(target));
     if (waitMs > 0) {
       await releaseLane(tx, claim, { more: true, readyInMs: waitMs });
       return { type: 'wait', ms: waitMs };
     }
-    if (item.delivery.changes !== undefined) return this.#change(tx, claim, { item, of: item.delivery.changes });
-    if (item.state === 'sending') return this.#recover(tx, claim, item);
+    if (item.delivery.changes !== undefined) return this.#change(tx, { item, of: item.delivery.changes });
+    if (item.state === 'sending') return this.#recover(tx, item);
     await markSending(tx, item.id);
     return { type: 'send', item: { ...item, attempts: item.attempts + 1 } };
   }
 
   /** Everything before it in the lane is settled, so the message that it changes is there or will never be. */
-  async #change(tx: Writing, claim: Claim, change: { item: OutboxItem; of: string }): Promise<Next> {
+  async #change(tx: Writing, change: { item: OutboxItem; of: string }): Promise<Next | undefined> {
     const { item } = change;
     const messageId = await sentMessageId(tx, change.of);
     if (messageId === undefined || this.#options.connections.adapter(item.delivery.message.target.account)?.edits === undefined) {
       await settleDelivery(tx, item.id, { state: 'cancelled', log: [...item.log, { atMs: this.#options.clock.now(), outcome: 'nothing to change' }] });
-      return this.#next(tx, claim);
+      return undefined;
     }
     await markSending(tx, item.id);
     return { type: 'send', item: { ...item, attempts: item.attempts + 1, delivery: { ...item.delivery, finishes: messageId } } };
   }
 
-  #waitFor(item: OutboxItem): number {
-    const { target } = item.delivery.message;
-    if (this.#options.connections.adapter(target.account) === undefined) return absentMs;
-    if (this.#abort.signal.aborted) return absentMs;
-    return Math.max(item.waitMs, this.#options.gate.waitMs(target));
-  }
-
   /** The process ended between the call and its result: nobody knows whether it arrived. */
-  async #recover(tx: Writing, claim: Claim, item: OutboxItem): Promise<Next> {
+  async #recover(tx: Writing, item: OutboxItem): Promise<undefined> {
     const { target } = item.delivery.message;
     const platform = this.#platform(target.account);
     const adapter = this.#options.connections.adapter(target.account);
     const safe = adapter?.repeatsAreSafe === true && item.untouchedMs < (adapter.repeatsAreSafeForMs ?? Infinity);
     const verdict = afterUnknown(item, platform, safe);
     await this.#record(tx, item, verdict, { atMs: this.#options.clock.now(), outcome: 'unknown', detail: 'the process ended before the answer came' });
-    return this.#next(tx, claim);
   }
 
   async #send(claim: Claim, item: OutboxItem): Promise<Next> {
     const { clock, connections, gate } = this.#options;
-    const { message } = item.delivery;
+    const { account } = item.delivery.message.target;
     const startedMs = clock.now();
     // A typing sign or a preview may have met a rate limit since the row was taken up.
-    const waitMs = gate.waitMs(message.target);
-    if (waitMs > 0) return this.#settle(claim, (tx) => settleDelivery(tx, item.id, { state: item.state, log: item.log, delayMs: waitMs, uncounted: true }));
-    const adapter = connections.adapter(message.target.account);
-    const result = adapter === undefined ? new PlatformError('unavailable', 'the account has no connection') : await this.#call(adapter, item);
+    const waitMs = gate.waitMs(item.delivery.message.target);
+    if (waitMs > 0) return this.#settle(claim, item, (tx) => settleDelivery(tx, item.id, { state: item.state, log: item.log, delayMs: waitMs, uncounted: true }));
+    const adapter = connections.adapter(account);
+    this.#called.add(item.id);
+    const result = adapter === undefined ? new PlatformError('unavailable', 'the account has no connection') : await callAdapter(adapter, item, { timeoutMs: this.#options.sendTimeoutMs, signal: this.#abort.signal, log: this.#options.log });
     const callMs = clock.now() - startedMs;
-    if (result instanceof PlatformError) return this.#failed(claim, item, { error: result, callMs, safe: adapter?.repeatsAreSafe === true });
-    connections.succeeded(message.target.account);
+    if (result instanceof PlatformError) {
+      const before = item.log.at(-1);
+      const othersGotThrough = before !== undefined && before.outcome !== 'sent' && (this.#sentAtMs.get(account) ?? -Infinity) >= startedMs - item.untouchedMs;
+      return this.#failed(claim, item, { error: result, callMs, othersGotThrough, safe: adapter?.repeatsAreSafe === true });
+    }
+    this.#sentAtMs.set(account, clock.now());
+    connections.succeeded(account);
     this.#options.onOutcome?.({ ...causeOf(item), outcome: 'sent', callMs });
-    return this.#settle(claim, (tx) => this.#sent(tx, item, result));
+    return this.#settle(claim, item, (tx) => this.#sent(tx, item, result));
   }
 
   /** What became of a call is not forgotten because the disk is full for a moment. */
-  #settle(claim: Claim, record: (tx: Writing) => Promise<void>): Promise<Next> {
+  async #settle(claim: Claim, item: OutboxItem, record: (tx: Writing) => Promise<void>): Promise<Next> {
     const { store, clock, log } = this.#options;
     const settleAndGoOn = async (tx: Writing): Promise<Next> => {
       await holdLane(tx, claim, leaseMs);
       await record(tx);
-      return this.#next(tx, claim);
+      return this.#next(tx, claim, 'held');
     };
     const write = (): Promise<Next> => store.write(settleAndGoOn, { patient: true });
-    return persist(write, { clock, log, signal: this.#abort.signal });
+    const next = await persist(write, { clock, log, signal: this.#abort.signal });
+    this.#called.delete(item.id);
+    return next;
   }
 
   async #sent(tx: Writing, item: OutboxItem, messageIds: readonly string[]): Promise<void> {
-    const { message, rest } = item.delivery;
-    const attempt: Attempt = { atMs: this.#options.clock.now(), outcome: 'sent', detail: messageIds.join(' ') };
-    const [following, ...others] = rest ?? [];
-    const continues = following !== undefined;
-    await settleDelivery(tx, item.id, {
-      state: continues ? 'pending' : 'sent',
-      log: [...item.log, attempt],
-      messageIds: [...item.messageIds, ...messageIds],
-      ...(continues && { delivery: { message: { ...message, key: `${message.key}+`, text: following }, rest: others } }),
-      ...(!continues && message.secret === true && { delivery: withoutSecret(item.delivery) }),
-    });
-    await markAlive(tx, message.target.account, message.target.chatId);
+    const { target } = item.delivery.message;
+    await settleDelivery(tx, item.id, settlementOfSent(item, { atMs: this.#options.clock.now(), messageIds }));
+    await markAlive(tx, target.account, target.chatId);
   }
 
-  async #call(adapter: Adapter, item: OutboxItem): Promise<readonly string[] | PlatformError> {
-    const { message, finishes } = item.delivery;
-    using limit = timeLimit(this.#options.sendTimeoutMs, this.#abort.signal);
-    const { signal } = limit;
-    try {
-      if (finishes !== undefined && adapter.edits !== undefined && message.media === undefined) {
-        await adapter.edits.edit(finishes, message, true, signal);
-        return [finishes];
-      }
-      const shown = item.log.some(({ outcome }) => outcome === 'unknown' || outcome === 'unknown_outcome') ? { ...message, mayBeShown: true } : message;
-      const receipt = await adapter.send(adapter.choices === undefined ? numbered(shown) : shown, signal);
-      return receipt.messageIds;
-    } catch (error) {
-      if (!(error instanceof PlatformError)) this.#options.log.error({ err: error, account: message.target.account }, 'delivery.adapter_broke_its_contract');
-      return error instanceof PlatformError && error.code !== 'aborted' ? error : new PlatformError('unknown_outcome', error instanceof Error ? error.message : String(error), { cause: error });
-    }
-  }
-
-  async #failed(claim: Claim, item: OutboxItem, failure: { error: PlatformError; callMs: number; safe: boolean }): Promise<Next> {
+  async #failed(claim: Claim, item: OutboxItem, failure: { error: PlatformError; callMs: number; othersGotThrough: boolean; safe: boolean }): Promise<Next> {
     const { clock, log, gate } = this.#options;
     const { target } = item.delivery.message;
     const { error } = failure;
     const gateMs = error.code === 'rate_limited' ? await gate.close(target, error) : undefined;
     const platform = this.#platform(target.account);
-    const verdict = afterError(item, redacted(error, this.#options.redact), { platform, repeatsAreSafe: failure.safe, ...(gateMs !== undefined && { gateMs }) });
+    const verdict = afterError(item, new PlatformError(error.code, this.#options.redact(error.message), error.facts), { platform, repeatsAreSafe: failure.safe, othersGotThrough: failure.othersGotThrough, ...(gateMs !== undefined && { gateMs }) });
     const outcome = verdict.type === 'fail' ? 'failed' : verdict.type === 'repeat' ? 'repeat' : 'retry';
     log.warn({ delivery: item.id, account: target.account, chat: target.chatId, attempt: item.attempts, code: error.code, err: error, outcome }, 'delivery.not_sent');
     this.#options.onOutcome?.({ ...causeOf(item), outcome, code: error.code, callMs: failure.callMs });
-    return this.#settle(claim, (tx) => this.#record(tx, item, verdict, { atMs: clock.now(), outcome: error.code, detail: this.#options.redact(error.message) }));
+    return this.#settle(claim, item, (tx) => this.#record(tx, item, verdict, { atMs: clock.now(), outcome: error.code, detail: this.#options.redact(error.message) }));
   }
 
   async #record(tx: Writing, item: OutboxItem, verdict: Verdict, attempt: Attempt): Promise<void> {
     const { target } = item.delivery.message;
-    const log = [...item.log, attempt];
     if (verdict.type === 'fail' && verdict.deadTarget) await markDead(tx, { account: target.account, chatId: target.chatId, reason: verdict.reason });
-    const settlement = settlementOf(verdict, log);
-    const secret = verdict.type === 'fail' && item.delivery.message.secret === true;
-    await settleDelivery(tx, item.id, secret ? { ...settlement, delivery: withoutSecret(item.delivery) } : settlement);
+    await settleDelivery(tx, item.id, settlementOf(item, verdict, attempt));
   }
 
   #platform(account: string): Platform {
@@ -239,22 +291,3 @@ export class Dispatcher {
     return platform;
   }
 }
-
-/** The same failure, fit to be kept. */
-const redacted = (error: PlatformError, redact: (text: string) => string): PlatformError => new PlatformError(error.code, redact(error.message), error.facts);
-
-/** What is left of a delivery whose text must not outlive its showing. */
-const withoutSecret = ({ message }: Delivery): Delivery => ({ message: { ...message, text: '' } });
-
-const settlementOf = (verdict: Verdict, log: readonly Attempt[]): Settlement => {
-  switch (verdict.type) {
-    case 'again':
-      return { state: 'pending', log, delayMs: verdict.delayMs, uncounted: verdict.uncounted, ...(verdict.delivery !== undefined && { delivery: verdict.delivery }) };
-    case 'repeat':
-      return { state: 'unknown', log, delayMs: verdict.delayMs, delivery: verdict.delivery, repeated: true };
-    case 'fail':
-      return { state: 'failed', log, error: verdict.reason };
-    default:
-      throw verdict satisfies never;
-  }
-};

@@ -2,7 +2,7 @@ import type { PlatformError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { RateGate } from '../lib/rate-gate.ts';
-import { closeGate, closedGates } from '../store/gates.ts';
+import { closeGate, closedGates, gateLeftMs } from '../store/gates.ts';
 import type { Store } from '../store/store.ts';
 
 interface Place {
@@ -20,11 +20,6 @@ const accountScope = (account: string): string => `account:${account}`;
 const chatScope = (place: Place): string => `chat:${place.account}:${place.chatId}`;
 const defaultWaitMs = 5_000;
 
-interface Closing {
-  readonly scope: string;
-  readonly forMs: number;
-}
-
 /** The one rate gate of all accounts and chats. What a platform asked for is kept in the store: it holds after a restart, and for every other process. */
 export class DeliveryGate {
   readonly #gate: RateGate;
@@ -38,8 +33,8 @@ export class DeliveryGate {
   static async open(options: GateOptions): Promise<DeliveryGate> {
     const gate = new DeliveryGate(options);
     const { store } = options;
-    store.listen('gate', (payload) => gate.#close(JSON.parse(payload) as Closing));
-    for (const { scope, leftMs } of await store.read(closedGates)) gate.#close({ scope, forMs: leftMs });
+    store.listen('gate', (scope) => void gate.#look(scope));
+    for (const { scope, leftMs } of await store.read(closedGates)) gate.#gate.close(scope, leftMs);
     return gate;
   }
 
@@ -52,11 +47,11 @@ export class DeliveryGate {
     const { store, log } = this.#options;
     const forMs = error.facts.retryAfterMs ?? defaultWaitMs;
     const scope = error.facts.scope === 'account' ? accountScope(place.account) : chatScope(place);
-    this.#close({ scope, forMs });
+    this.#gate.close(scope, forMs);
     try {
       await store.write(async (tx) => {
         await closeGate(tx, { scope, forMs, reason: error.code });
-        tx.notify('gate', JSON.stringify({ scope, forMs } satisfies Closing));
+        tx.notify('gate', scope);
       });
     } catch (failure) {
       log.error({ err: failure, account: place.account, chat: place.chatId }, 'gate.not_kept');
@@ -64,7 +59,14 @@ export class DeliveryGate {
     return forMs;
   }
 
-  #close({ scope, forMs }: Closing): void {
-    this.#gate.close(scope, forMs);
+  /** Whoever says that something was closed is believed only as far as the store knows of it. */
+  async #look(scope: string): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      const leftMs = await store.read((db) => gateLeftMs(db, scope));
+      if (leftMs > 0) this.#gate.close(scope, leftMs);
+    } catch (failure) {
+      log.warn({ err: failure }, 'gate.not_read');
+    }
   }
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openLiveAccount } from '../../test/support/live-account.ts';
 import type { LiveAccount } from '../../test/support/live-account.ts';
-import { eventually, toChat } from '../../test/support/telegram-account.ts';
+import { toChat } from '../../test/support/telegram-account.ts';
+import { until } from '../../test/support/until.ts';
 import { PlatformError } from '../core/errors.ts';
 import { silentLogger } from '../lib/logger.ts';
 import type { Adapter } from '../platforms/contract.ts';
@@ -46,13 +47,13 @@ test('it appears after the delay, tells who it is, and grows by edits no closer 
   const { preview, shown } = newPreview(live);
   preview.push('Once');
   await live.clock.advance(1000);
-  await eventually(() => shown.length === 1, 'the preview');
+  await until(() => shown.length === 1, 'the preview');
   assert.deepEqual(visible(live), [`Once${cursor}`]);
   for (const word of [' upon', ' a', ' time']) preview.push(word);
   await live.clock.advance(999);
   assert.deepEqual(calls(live), ['sendMessage']);
   await live.clock.advance(1);
-  await eventually(() => visible(live)[0] === `Once upon a time${cursor}`, 'the edit');
+  await until(() => visible(live)[0] === `Once upon a time${cursor}`, 'the edit');
   assert.deepEqual(calls(live), ['sendMessage', 'editMessageText']);
   assert.equal(await preview.finish(), shown[0]);
 });
@@ -62,7 +63,7 @@ test('what stands for a file is not shown while the text grows', async () => {
   const { preview, shown } = newPreview(live);
   preview.push('Here it is:\nMEDIA:/home/somebody/cha');
   await live.clock.advance(1000);
-  await eventually(() => shown.length === 1, 'the preview');
+  await until(() => shown.length === 1, 'the preview');
   assert.deepEqual(visible(live), [`Here it is:${cursor}`]);
   await preview.finish();
 });
@@ -91,7 +92,7 @@ test('it does not overtake what is still on its way to the chat', async () => {
   assert.deepEqual(calls(live), []);
   busy = false;
   await live.clock.advance(1000);
-  await eventually(() => visible(live).length === 1, 'the preview');
+  await until(() => visible(live).length === 1, 'the preview');
   await preview.finish();
 });
 
@@ -104,7 +105,7 @@ test('nothing is sent while the chat is closed, also when it was closed during a
   await live.clock.advance(9999);
   assert.deepEqual(calls(live), []);
   await live.clock.advance(1);
-  await eventually(() => visible(live).length === 1, 'the preview');
+  await until(() => visible(live).length === 1, 'the preview');
   await preview.finish();
 });
 
@@ -113,14 +114,14 @@ test('an edit that was about to be made is not made when the chat is closed mean
   const { preview, shown } = newPreview(live);
   preview.push('Once upon');
   await live.clock.advance(1000);
-  await eventually(() => shown.length === 1, 'the preview');
+  await until(() => shown.length === 1, 'the preview');
   preview.push(' a time');
   await live.clock.advance(500);
   await live.gate.close(target, new PlatformError('rate_limited', '', { scope: 'chat', retryAfterMs: 10_000 }));
   await live.clock.advance(9999);
   assert.deepEqual(calls(live), ['sendMessage']);
   await live.clock.advance(1);
-  await eventually(() => calls(live).length === 2, 'the edit');
+  await until(() => calls(live).length === 2, 'the edit');
   await preview.finish();
 });
 
@@ -130,7 +131,7 @@ test('a limit that it meets closes the chat for everybody', async () => {
   const { preview } = newPreview(live);
   preview.push('Once upon a time');
   await live.clock.advance(1000);
-  await eventually(() => live.gate.waitMs(target) > 0, 'the gate to close');
+  await until(() => live.gate.waitMs(target) > 0, 'the gate to close');
   assert.equal(live.gate.waitMs(target), 7000);
   assert.equal(await preview.finish(), undefined);
 });
@@ -140,11 +141,11 @@ test('a failure costs the preview, and what is visible is still named for the en
   const { preview, shown } = newPreview(live);
   preview.push('Once upon');
   await live.clock.advance(1000);
-  await eventually(() => shown.length === 1, 'the preview');
+  await until(() => shown.length === 1, 'the preview');
   live.simulator.fail({ what: 'edit', fault: { type: 'status', status: 400 } });
   preview.push(' a time');
   await live.clock.advance(1000);
-  await eventually(() => calls(live).length === 2, 'the edit');
+  await until(() => calls(live).length === 2, 'the edit');
   preview.push(' there was');
   await live.clock.advance(5000);
   assert.equal(calls(live).length, 2);
@@ -156,13 +157,13 @@ test('one that an earlier attempt left is taken up by edits', async () => {
   const first = newPreview(live);
   first.preview.push('Once upon');
   await live.clock.advance(1000);
-  await eventually(() => first.shown.length === 1, 'the preview');
+  await until(() => first.shown.length === 1, 'the preview');
   await first.preview.finish();
   const [existing = ''] = first.shown;
   const second = newPreview(live, { existing });
   second.preview.push('Another beginning');
   await live.clock.advance(1000);
-  await eventually(() => visible(live)[0] === `Another beginning${cursor}`, 'the edit');
+  await until(() => visible(live)[0] === `Another beginning${cursor}`, 'the edit');
   assert.equal(await second.preview.finish(), existing);
   assert.equal(visible(live).length, 1);
 });
@@ -172,7 +173,7 @@ test('a text that outgrows one message stays as it was until the end', async () 
   const { preview, shown } = newPreview(live);
   preview.push('Once upon');
   await live.clock.advance(1000);
-  await eventually(() => shown.length === 1, 'the preview');
+  await until(() => shown.length === 1, 'the preview');
   preview.push('x'.repeat(5000));
   await live.clock.advance(3000);
   assert.deepEqual(visible(live), [`Once upon${cursor}`]);
@@ -184,11 +185,11 @@ test('the end does not wait for an edit that hangs', async () => {
   const { preview, shown } = newPreview(live);
   preview.push('Once upon');
   await live.clock.advance(1000);
-  await eventually(() => shown.length === 1, 'the preview');
+  await until(() => shown.length === 1, 'the preview');
   live.simulator.fail({ what: 'edit', fault: { type: 'hang' } });
   preview.push(' a time');
   await live.clock.advance(1000);
-  await eventually(() => calls(live).length === 2, 'the edit');
+  await until(() => calls(live).length === 2, 'the edit');
   assert.equal(await preview.finish(), shown[0]);
 });
 
@@ -214,6 +215,6 @@ test('one who halts does not wait for a first text that hangs, and what appears 
   halt.abort();
   assert.equal(await finished, undefined);
   slow.resolve();
-  await eventually(() => calls(live).includes('deleteMessage'), 'the removal');
+  await until(() => calls(live).includes('deleteMessage'), 'the removal');
   assert.deepEqual([visible(live), shown, await preview.finish(halt.signal)], [[], [], undefined]);
 });

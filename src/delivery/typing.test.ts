@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openLiveAccount } from '../../test/support/live-account.ts';
 import type { LiveAccount } from '../../test/support/live-account.ts';
-import { eventually, toChat } from '../../test/support/telegram-account.ts';
+import { toChat } from '../../test/support/telegram-account.ts';
+import { until } from '../../test/support/until.ts';
 import { PlatformError } from '../core/errors.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { showTyping } from './typing.ts';
@@ -14,9 +15,9 @@ const start = (live: LiveAccount): Disposable => showTyping({ target, connection
 /** Lets time pass until so many signs were shown; answers how many were. */
 const signsAfter = async (live: LiveAccount, ms: number, count: number): Promise<number> => {
   await live.clock.advance(ms);
-  await eventually(() => live.simulator.typing().length >= count, `${count} signs`);
+  await until(() => live.simulator.typing().length >= count, `${count} signs`);
   // The answer has to come back before the next pause begins.
-  await eventually(() => live.clock.waiting() === 1, 'the next pause');
+  await until(() => live.clock.waiting() === 1, 'the next pause');
   return live.simulator.typing().length;
 };
 
@@ -55,7 +56,7 @@ test('a limit that a sign meets closes the chat for everybody', async () => {
   live.simulator.fail({ what: 'typing', fault: { type: 'rate_limit', retryAfterMs: 7000 } });
   using _typing = start(live);
   await live.clock.advance(400);
-  await eventually(() => live.gate.waitMs(target) === 7000, 'the gate to close');
+  await until(() => live.gate.waitMs(target) === 7000, 'the gate to close');
 });
 
 test('a sign that fails is only a sign', async () => {
@@ -63,6 +64,6 @@ test('a sign that fails is only a sign', async () => {
   live.simulator.fail({ what: 'typing', fault: { type: 'status', status: 400 } });
   using _typing = start(live);
   await live.clock.advance(400);
-  await eventually(() => live.simulator.log.length === 1 && live.clock.waiting() === 1, 'the failure');
+  await until(() => live.simulator.log.length === 1 && live.clock.waiting() === 1, 'the failure');
   assert.equal(await signsAfter(live, 4000, 1), 1);
 });

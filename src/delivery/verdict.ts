@@ -41,26 +41,84 @@ const unanchored = (delivery: Delivery): Delivery => ({ ...delivery, message: { 
 
 const aboutTheMessage: ReadonlySet<PlatformErrorCode> = new Set(['not_found', 'unsupported', 'rejected']);
 
-/** The same delivery without what the platform refused to do with it. */
+/** The words of a message are worth sending without its files; undefined when it has none. */
+const withoutFiles = (delivery: Delivery): Delivery | undefined => {
+  const { media, ...message } = delivery.message;
+  if (media === undefined) return undefined;
+  const missing = `⚠️ ${media.map(({ name }) => name).join(', ')} could not be sent.`;
+  return { ...delivery, message: { ...message, text: message.text === '' ? missing : `${message.text}\n\n${missing}` } };
+};
+
+/** The same delivery without what the platform refused to do with it, or what is no longer there. */
 const withoutRefused = (delivery: Delivery, error: PlatformError): Delivery | undefined => {
   if (delivery.changes !== undefined) return undefined;
+  if (error.code === 'not_found' && error.facts.missing === 'file') return withoutFiles(delivery);
   if (delivery.finishes !== undefined && aboutTheMessage.has(error.code)) return asNew(delivery);
   const anchored = error.code === 'not_found' && error.facts.missing === 'reply' && delivery.message.target.replyTo !== undefined;
   return anchored ? unanchored(delivery) : undefined;
 };
 
-/** Our count and the platform's differ: say it in smaller, plain pieces, rather than not at all. */
+/** Our count and the platform's differ: say it in smaller, plain pieces, rather than not at all. The last of them has what goes below the text. */
 const inPieces = (delivery: Delivery, platform: Platform): Delivery | undefined => {
-  const { message } = delivery;
-  if (message.plain === true && delivery.rest !== undefined) return undefined;
+  if (delivery.message.plain === true && delivery.rest !== undefined) return undefined;
+  const { media, choices, ...message } = delivery.message;
   const [first, ...rest] = splitMarkdown(message.text, { limit: Math.floor(platform.limits.text / 2), measure: (text) => Math.max(text.length, platform.limits.measure(text)) });
-  return first === undefined ? undefined : { ...delivery, message: { ...message, text: first, plain: true }, rest };
+  if (first === undefined) return undefined;
+  const piece = { ...message, text: first, plain: true };
+  const closing = { ...(media !== undefined && { media }), ...(choices !== undefined && { choices }) };
+  return rest.length === 0 ? { ...delivery, message: { ...piece, ...closing }, rest } : { ...delivery, message: piece, rest, closing };
+};
+
+/** What follows a piece that is there: as in every answer of several messages, only the first is attached to what it answers. Undefined after the last. */
+export const nextPiece = ({ message, rest = [], closing }: Delivery): Delivery | undefined => {
+  const [text, ...others] = rest;
+  if (text === undefined) return undefined;
+  const next: OutboundMessage = { ...message, key: `${message.key}+`, target: withoutAnchor(message.target), text };
+  if (others.length === 0) return { message: { ...next, ...closing }, rest: [] };
+  return { message: next, rest: others, ...(closing !== undefined && { closing }) };
+};
+
+/** How many tries that failed alone, while the account delivered other messages between them, lead to what. */
+const patience = { plain: 3, bare: 5, last: 10 } as const;
+/** Where little else is said one of them has to do, after about an hour. */
+const manyTries = 60;
+
+/** The same without what may be the trouble, as little of it as possible; undefined when nothing is left to leave out. */
+const lessThan = (delivery: Delivery, reached: (limit: number) => boolean): Delivery | undefined => {
+  if (reached(patience.plain) && delivery.message.plain !== true) return { ...delivery, message: { ...delivery.message, plain: true } };
+  if (!reached(patience.bare)) return undefined;
+  if (delivery.finishes !== undefined && delivery.changes === undefined) return asNew(delivery);
+  return withoutFiles(delivery);
+};
+
+/**
+ * Trouble of the account is waited out. When the account delivers other messages meanwhile, again and again, the trouble is this message's: it is made simpler and at last
+ * given up, because everything behind it in its chat waits.
+ */
+const afterTrouble = (item: OutboxItem, error: PlatformError, othersGotThrough: boolean): Verdict => {
+  const delayMs = retryDelay(item.attempts);
+  const failedAlone = (item.delivery.failedAlone ?? 0) + (othersGotThrough ? 1 : 0);
+  if (failedAlone === 0) return again(delayMs);
+  const reached = (limit: number): boolean => failedAlone >= limit || item.attempts >= manyTries;
+  const delivery: Delivery = { ...item.delivery, failedAlone };
+  // What may have arrived must not arrive again in another form.
+  const less = error.code === 'unavailable' ? lessThan(delivery, reached) : undefined;
+  if (less !== undefined || !reached(patience.last)) return again(delayMs, { delivery: less ?? delivery });
+  return { type: 'fail', deadTarget: false, reason: `${error.code}: ${error.message} (given up after ${item.attempts} tries, because other messages got through meanwhile)` };
 };
 
 const moved = (delivery: Delivery, chatId: string): Delivery => ({ ...delivery, message: { ...delivery.message, target: { ...delivery.message.target, chatId } } });
 
+interface Circumstances {
+  readonly platform: Platform;
+  readonly repeatsAreSafe: boolean;
+  /** The account has delivered something else since the last try of this one failed. */
+  readonly othersGotThrough: boolean;
+  readonly gateMs?: number;
+}
+
 /** Reads the one table of rules for platform errors and turns it into what happens to this row. */
-export const afterError = (item: OutboxItem, error: PlatformError, context: { platform: Platform; repeatsAreSafe: boolean; gateMs?: number }): Verdict => {
+export const afterError = (item: OutboxItem, error: PlatformError, context: Circumstances): Verdict => {
   const fail = (): Verdict => ({ type: 'fail', deadTarget: error.rule.deadTarget, reason: `${error.code}: ${error.message}` });
   if (error.facts.movedToChatId !== undefined) return again(0, { delivery: moved(item.delivery, error.facts.movedToChatId) });
   const lesser = withoutRefused(item.delivery, error);
@@ -75,11 +133,11 @@ export const afterError = (item: OutboxItem, error: PlatformError, context: { pl
     case 'after-delay':
       return again(context.gateMs ?? retryDelay(item.attempts), { uncounted: true });
     case 'backoff':
-      return again(retryDelay(item.attempts));
+      return error.code === 'unavailable' ? afterTrouble(item, error, context.othersGotThrough) : again(retryDelay(item.attempts));
     case 'plain':
       return item.delivery.message.plain === true ? fail() : again(0, { delivery: { ...item.delivery, message: { ...item.delivery.message, plain: true } } });
     case 'once-marked':
-      return afterUnknown(item, context.platform, context.repeatsAreSafe);
+      return context.repeatsAreSafe || item.delivery.finishes !== undefined ? afterTrouble(item, error, context.othersGotThrough) : afterUnknown(item, context.platform, false);
     default:
       throw error.rule.retry satisfies never;
   }

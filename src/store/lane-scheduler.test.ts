@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { manualClock } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import { capturingLogger, silentLogger } from '../lib/logger.ts';
 import type { Logger } from '../lib/logger.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
+import type { LaneSchedulerOptions } from './lane-scheduler.ts';
 import { claimLane, enqueueLane, releaseLane } from './lanes.ts';
 import type { Store } from './store.ts';
 
@@ -27,7 +29,7 @@ const until = async (condition: () => boolean): Promise<void> => {
   }
 };
 
-interface Parts {
+interface Parts extends Pick<LaneSchedulerOptions, 'groupOf' | 'ready'> {
   readonly store: Store;
   readonly clock: Clock;
   readonly concurrency?: number;
@@ -42,13 +44,20 @@ const start = (t: TestContext, parts: Parts): LaneScheduler => {
   return scheduler;
 };
 
+/** One that has looked for the first time and does not look again, so that only what it is told brings work. */
+const startListening = async (t: TestContext, parts: Omit<Parts, 'clock'>): Promise<LaneScheduler> => {
+  const clock = manualClock();
+  const scheduler = start(t, { ...parts, clock });
+  await until(() => clock.waiting() === 1);
+  return scheduler;
+};
+
 eachStore((_engine, open) => {
   test('a lane with work is brought to the worker at once, and lanes of another kind are not', async (t) => {
-    const { store, clock } = await open();
+    const { store } = await open();
     const worked: string[] = [];
-    const scheduler = start(t, {
+    const scheduler = await startListening(t, {
       store,
-      clock,
       work: async (lane) => {
         worked.push(lane);
         await finish(store, lane);
@@ -83,14 +92,13 @@ eachStore((_engine, open) => {
   });
 
   test('a lane is worked on by one at a time, and again when it was announced meanwhile', async (t) => {
-    const { store, clock } = await open();
+    const { store } = await open();
     let inside = 0;
     let most = 0;
     let runs = 0;
     const gate = Promise.withResolvers<void>();
-    const scheduler = start(t, {
+    const scheduler = await startListening(t, {
       store,
-      clock,
       work: async (lane) => {
         inside += 1;
         runs += 1;
@@ -133,6 +141,52 @@ eachStore((_engine, open) => {
     await until(() => done.size === 5);
     await scheduler.stop();
     assert.ok(most <= 2);
+  });
+
+  test('lanes of one group have places of their own, whatever those of another do', async (t) => {
+    const { store } = await open();
+    const gate = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const scheduler = await startListening(t, {
+      store,
+      concurrency: 2,
+      groupOf: (lane) => lane.split('-', 1)[0] ?? '',
+      work: async (lane) => {
+        begun.push(lane);
+        if (lane.startsWith('turn:stuck')) await gate.promise;
+        await finish(store, lane);
+        return undefined;
+      },
+    });
+    for (const lane of ['turn:stuck-1', 'turn:stuck-2', 'turn:stuck-3', 'turn:free-1']) await enqueue(store, lane);
+    await until(() => begun.includes('turn:free-1'));
+    assert.deepEqual(begun.filter((lane) => lane.startsWith('turn:stuck')), ['turn:stuck-1', 'turn:stuck-2']);
+    gate.resolve();
+    await until(() => begun.includes('turn:stuck-3'));
+    await scheduler.stop();
+  });
+
+  test('whoever says what is ready is told which groups have no place left', async (t) => {
+    const { store, clock, pass } = await open();
+    const gate = Promise.withResolvers<void>();
+    const full: boolean[][] = [];
+    const scheduler = start(t, {
+      store,
+      clock,
+      concurrency: 1,
+      groupOf: (lane) => lane,
+      ready: async (_db, _limit, isFull) => {
+        full.push(['turn:a', 'turn:b'].map((lane) => isFull(lane)));
+        return [{ lane: 'turn:a', kind: 'turn' }];
+      },
+      work: () => gate.promise.then(() => undefined),
+    });
+    await until(() => full.length === 1);
+    await pass(1100);
+    await until(() => full.length > 1);
+    gate.resolve();
+    await scheduler.stop();
+    assert.deepEqual(full.slice(0, 2), [[false, false], [true, false]]);
   });
 
   test('a worker that has to wait is called again after its time', async (t) => {

@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sampleEvent } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
-import { claimLane, enqueueLane, expediteLanes, extendLanes, heldLane, holdLane, laneFacts, laneWaitMs, readyLanes, releaseLane, releaseOwner, requestStop, stopCounts } from './lanes.ts';
+import type { InboundEvent } from '../core/message.ts';
+import { elapse } from './elapse.test-support.ts';
+import { insertInboxItem } from './inbox.ts';
+import { claimLane, enqueueLane, expediteLanes, extendLanes, heldLane, holdLane, laneFacts, laneStates, laneWaitMs, lockLane, readyLanes, reclaimLane, releaseLane, releaseOwner, requestStop } from './lanes.ts';
 import type { Claim } from './lanes.ts';
 import type { Store } from './store.ts';
 
 const lane = 'turn:s1';
 const long = 60_000;
-const short = 60;
 
 const enqueue = (store: Store, name = lane, delayMs?: number): Promise<unknown> =>
   store.write((tx) => enqueueLane(tx, { lane: name, kind: name.startsWith('out:') ? 'out' : 'turn', ...(delayMs !== undefined && { delayMs }) }));
 
-const claim = (store: Store, owner: string, leaseMs = long, name = lane): Promise<Claim | undefined> => store.write((tx) => claimLane(tx, { lane: name, owner, leaseMs }));
+const claim = (store: Store, owner: string, name = lane): Promise<Claim | undefined> => store.write((tx) => claimLane(tx, { lane: name, owner, leaseMs: long }));
 
-const claimed = async (store: Store, owner: string, leaseMs = long): Promise<Claim> => {
-  const got = await claim(store, owner, leaseMs);
+const claimed = async (store: Store, owner: string): Promise<Claim> => {
+  const got = await claim(store, owner);
   assert.ok(got !== undefined, `${owner} gets the lane`);
   return got;
 };
@@ -66,15 +69,16 @@ eachStore((_engine, open) => {
   });
 
   test('an owner whose lease ran out keeps the lane until somebody else takes it, and then can write nothing more', async () => {
-    const { store, another, pass } = await open();
-    const other = await another();
+    const opened = await open();
+    const { store } = opened;
+    const other = await opened.another();
     await enqueue(store);
-    const stalled = await claimed(store, 'a', short);
-    await pass(short * 2);
+    const stalled = await claimed(store, 'a');
+    await elapse(opened, long * 2, 'lanes');
     assert.deepEqual(await ready(other), [lane]);
-    await store.write((tx) => holdLane(tx, stalled, short));
+    await store.write((tx) => holdLane(tx, stalled, long));
     assert.equal(await claim(other, 'b'), undefined);
-    await pass(short * 2);
+    await elapse(opened, long * 2, 'lanes');
     const taken = await claimed(other, 'b');
     assert.ok(taken.fence > stalled.fence);
     const late = store.write(async (tx) => {
@@ -89,44 +93,48 @@ eachStore((_engine, open) => {
   });
 
   test('the same owner with an older claim is refused as well', async () => {
-    const { store, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     await enqueue(store);
-    const older = await claimed(store, 'a', short);
-    await pass(short * 2);
+    const older = await claimed(store, 'a');
+    await elapse(opened, long * 2, 'lanes');
     const newer = await claimed(store, 'a');
     await assert.rejects(store.write((tx) => holdLane(tx, older, long)), { code: 'lane_lost' });
     await store.write((tx) => holdLane(tx, newer, long));
   });
 
   test('signs of life keep a lane', async () => {
-    const { store, another, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     await enqueue(store);
-    await claimed(store, 'a', short);
-    await store.write((tx) => extendLanes(tx, { owner: 'a', lanes: [lane], leaseMs: long }));
+    await claimed(store, 'a');
+    await store.write((tx) => extendLanes(tx, { owner: 'a', lanes: [lane], leaseMs: long * 3 }));
     await store.write((tx) => extendLanes(tx, { owner: 'a', lanes: [], leaseMs: 0 }));
-    await pass(short * 2);
-    assert.equal(await claim(await another(), 'b'), undefined);
+    await elapse(opened, long * 2, 'lanes');
+    assert.equal(await claim(await opened.another(), 'b'), undefined);
   });
 
   test('a held lane cannot be claimed before its time', async () => {
-    const { store, pass } = await open();
-    await enqueue(store, lane, 1000);
+    const opened = await open();
+    const { store } = opened;
+    await enqueue(store, lane, long);
     assert.equal(await claim(store, 'a'), undefined);
     assert.deepEqual(await ready(store), []);
     const wait = (await store.read((db) => laneWaitMs(db, lane))) ?? 0;
-    assert.ok(wait > 0 && wait <= 1000, String(wait));
-    await pass(1050);
+    assert.ok(wait > 0 && wait <= long, String(wait));
+    await elapse(opened, long, 'lanes');
     assert.deepEqual(await ready(store), [lane]);
     await claimed(store, 'a');
     assert.equal(await store.read((db) => laneWaitMs(db, lane)), undefined);
   });
 
   test('newer work without delay ends a hold, and further parts prolong it', async () => {
-    const { store, pass } = await open();
-    await enqueue(store, lane, 1500);
-    await pass(900);
-    await enqueue(store, lane, 1500);
-    await pass(900);
+    const opened = await open();
+    const { store } = opened;
+    await enqueue(store, lane, long);
+    await elapse(opened, long * 0.6, 'lanes');
+    await enqueue(store, lane, long);
+    await elapse(opened, long * 0.6, 'lanes');
     assert.equal(await claim(store, 'a'), undefined);
     await enqueue(store);
     await claimed(store, 'a');
@@ -141,6 +149,21 @@ eachStore((_engine, open) => {
     assert.deepEqual(now.map((row) => row.lane).toSorted(), ['out:telegram:1', 'out:telegram:😀']);
     await enqueue(store, 'out:😀:1', long);
     assert.deepEqual(await notified(store, () => store.write((tx) => expediteLanes(tx, 'out:😀:'))), ['lane out:😀:1']);
+  });
+
+  test('to lock a lane announces nothing, ends no hold and makes no work', async () => {
+    const { store } = await open();
+    const lock = (): Promise<unknown> => store.write((tx) => lockLane(tx, { lane, kind: 'turn' }));
+    assert.deepEqual(await notified(store, lock), []);
+    assert.deepEqual([await ready(store), await claim(store, 'a')], [[], undefined]);
+    await enqueue(store, lane, long);
+    await lock();
+    assert.ok(((await store.read((db) => laneWaitMs(db, lane))) ?? 0) > long / 2);
+    await enqueue(store);
+    const held = await claimed(store, 'a');
+    await store.write((tx) => requestStop(tx, lane));
+    assert.deepEqual(await lock(), { running: true, stops: 1 });
+    await store.write((tx) => holdLane(tx, held, long));
   });
 
   test('ready lanes come longest waiting first, of the kind asked for, up to the limit', async () => {
@@ -163,12 +186,13 @@ eachStore((_engine, open) => {
   });
 
   test('a lane given back for later is not claimable until then', async () => {
-    const { store, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     await enqueue(store);
     const first = await claimed(store, 'a');
-    await store.write((tx) => releaseLane(tx, first, { more: true, readyInMs: 80 }));
+    await store.write((tx) => releaseLane(tx, first, { more: true, readyInMs: long }));
     assert.equal(await claim(store, 'a'), undefined);
-    await pass(100);
+    await elapse(opened, long, 'lanes');
     await claimed(store, 'a');
   });
 
@@ -182,25 +206,57 @@ eachStore((_engine, open) => {
       await (await another()).write((tx) => requestStop(tx, lane));
     });
     assert.ok(seen.includes(`stop ${lane}`));
-    assert.deepEqual([...(await store.read((db) => stopCounts(db, 'a')))], [[lane, 2]]);
+    assert.equal((await store.read((db) => laneStates(db, [lane]))).get(lane)?.stops, 2);
     assert.deepEqual(await store.read((db) => laneFacts(db, lane)), { running: true, stops: 2 });
   });
 
+  test('whoever works on lanes finds out which of them are still his, how long, and what waits in them', async () => {
+    const { store, another } = await open();
+    const other = 'turn:s2';
+    await enqueue(store);
+    await enqueue(store, other);
+    const held = await claimed(store, 'a');
+    const [mine, theirs] = [await store.read((db) => laneStates(db, [lane, 'turn:gone'])), await (await another()).read((db) => laneStates(db, [other]))];
+    assert.deepEqual([...mine.keys()], [lane]);
+    const { leftMs = 0, ...state } = mine.get(lane) ?? {};
+    assert.deepEqual(state, { owner: 'a', fence: held.fence, stops: 0, newestWaiting: 0 });
+    assert.ok(leftMs > 0 && leftMs <= long, String(leftMs));
+    assert.equal(theirs.get(other)?.owner, null);
+    const keep = (event: InboundEvent, kind: 'chat' | 'control'): Promise<number | undefined> => store.write((tx) => insertInboxItem(tx, { event, class: kind, decisions: [], place: { lane, sessionId: 's1', sessionKey: 'k' } }));
+    const [, newest] = [await keep(sampleEvent(), 'chat'), await keep(sampleEvent(), 'chat'), await keep(sampleEvent(), 'control')];
+    assert.equal((await store.read((db) => laneStates(db, [lane]))).get(lane)?.newestWaiting, newest);
+    assert.deepEqual([...(await store.read((db) => laneStates(db, [])))], []);
+  });
+
   test('a lane is running while its lease holds', async () => {
-    const { store, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     assert.deepEqual(await store.read((db) => laneFacts(db, lane)), { running: false, stops: 0 });
     await enqueue(store);
-    await claimed(store, 'a', short);
+    await claimed(store, 'a');
     assert.equal((await store.read((db) => laneFacts(db, lane))).running, true);
-    await pass(short * 2);
+    await elapse(opened, long * 2, 'lanes');
     assert.equal((await store.read((db) => laneFacts(db, lane))).running, false);
+  });
+
+  test('whoever has a lane can ask for it again, which ends the claim before; nobody else can', async () => {
+    const { store } = await open();
+    await enqueue(store);
+    const again = (owner: string) => store.write((tx) => reclaimLane(tx, { lane, owner, leaseMs: long }));
+    assert.equal(await again('a'), undefined, 'nobody has it');
+    const first = await claimed(store, 'a');
+    assert.equal(await again('b'), undefined);
+    const second = await again('a');
+    assert.ok(second !== undefined && second.fence > first.fence);
+    await assert.rejects(store.write((tx) => holdLane(tx, first, long)), { code: 'lane_lost' });
+    await store.write((tx) => holdLane(tx, second, long));
   });
 
   test('what a dead owner held is free at once, and what others hold stays theirs', async () => {
     const { store } = await open();
     for (const name of ['turn:a', 'turn:b']) await enqueue(store, name);
-    await claim(store, 'dead', long, 'turn:a');
-    await claim(store, 'alive', long, 'turn:b');
+    await claim(store, 'dead', 'turn:a');
+    await claim(store, 'alive', 'turn:b');
     let freed = 0;
     const seen = await notified(store, async () => {
       freed = await store.write((tx) => releaseOwner(tx, 'dead'));

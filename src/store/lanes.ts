@@ -38,8 +38,19 @@ const upsertWork = prepared((db, work: { lane: string; kind: LaneKind; delayMs: 
     .insertInto('lanes')
     .values({ lane: work.lane, kind: work.kind, has_work: 1, ready_at: readyAt, owner: null, lease_until: 0, fence: firstFence(db), stops: 0 })
     .onConflict((conflict) => conflict.column('lane').doUpdateSet({ has_work: 1, ready_at: readyAt }))
-    .returning(['lanes.stops', isHeld(db).as('held')]);
+    .returning(['lanes.stops', heldAsNumber(db).as('held')]);
 });
+
+/** The lane's lock until the end of the transaction: nothing is announced, begun or ended in it meanwhile. Answers how the lane is doing, and changes nothing about that. */
+export const lockLane = async (tx: Writing, at: { lane: string; kind: LaneKind }): Promise<LaneFacts> => toFacts((await upsertNothing(tx, { lane: at.lane, kind: at.kind })).rows[0]);
+
+const upsertNothing = prepared((db, at: { lane: string; kind: LaneKind }) =>
+  db.q
+    .insertInto('lanes')
+    .values({ lane: at.lane, kind: at.kind, has_work: 0, ready_at: db.now, owner: null, lease_until: 0, fence: firstFence(db), stops: 0 })
+    .onConflict((conflict) => conflict.column('lane').doUpdateSet((eb) => ({ stops: eb.ref('lanes.stops') })))
+    .returning(['lanes.stops', heldAsNumber(db).as('held')]),
+);
 
 /** Undefined when somebody else has it, when there is nothing to do, or when it is not time yet. */
 export const claimLane = async (tx: Writing, request: { lane: string; owner: string; leaseMs: number }): Promise<Claim | undefined> => {
@@ -63,6 +74,18 @@ const takeLane = prepared((db, request: { lane: string; owner: string; leaseMs: 
     .where((eb) => eb.or([eb('owner', 'is', null), eb('lease_until', '<', db.now)]))
     .returning('fence'),
 );
+
+/** The claim anew for who has the lane already: a claim was written, but nobody was told. Undefined when somebody else has it, or nobody. */
+export const reclaimLane = async (tx: Writing, request: { lane: string; owner: string; leaseMs: number }): Promise<Claim | undefined> => {
+  const row = await tx.q
+    .updateTable('lanes')
+    .set((eb) => ({ lease_until: inMs(tx, request.leaseMs), fence: eb('fence', '+', 1) }))
+    .where('lane', '=', request.lane)
+    .where('owner', '=', request.owner)
+    .returning('fence')
+    .executeTakeFirst();
+  return row === undefined ? undefined : { lane: request.lane, owner: request.owner, fence: row.fence };
+};
 
 /** Throws `lane_lost` unless the claim still holds; extends its lease. What was cut off is being worked on again. First statement of every write under a claim. */
 export const holdLane = async (tx: Writing, claim: Claim, leaseMs: number): Promise<void> => {
@@ -135,11 +158,40 @@ export const requestStop = async (tx: Writing, lane: string): Promise<void> => {
   tx.notify('stop', lane);
 };
 
-/** How often each lane was asked to stop; for an owner that missed the notification. */
-export const stopCounts = async (db: Reading, owner: string): Promise<ReadonlyMap<string, number>> => {
-  const rows = await db.q.selectFrom('lanes').select(['lane', 'stops']).where('has_work', '=', 1).where('kind', '=', 'turn').where('owner', '=', owner).execute();
-  return new Map(rows.map((row) => [row.lane, row.stops]));
+/** A lane at work, as the store knows it. */
+export interface LaneState {
+  readonly owner: string | null;
+  readonly fence: number;
+  /** How often it was asked to stop. */
+  readonly stops: number;
+  /** Of the lease; less than nothing once it has run out. */
+  readonly leftMs: number;
+  /** The newest message that waits in it; zero when none does. */
+  readonly newestWaiting: number;
+}
+
+/** How lanes are doing, for whoever works on them: a lane that is missing here or has another owner or fence is lost. */
+export const laneStates = async (db: Reading, lanes: readonly string[]): Promise<ReadonlyMap<string, LaneState>> => {
+  const { rows } = await selectStates(db, { lanes: db.engine === 'sqlite' ? JSON.stringify(lanes) : lanes });
+  return new Map(rows.map(({ lane, owner, fence, stops, left, newest }) => [lane, { owner, fence, stops, leftMs: Number(left), newestWaiting: newest ?? 0 }]));
 };
+
+/** A list as one value, so that the query stays the same however many there are. */
+const isAmong = (db: Reading, lanes: unknown): RawBuilder<boolean> => (db.engine === 'sqlite' ? sql<boolean>`lanes.lane in (select value from json_each(${lanes}))` : sql<boolean>`lanes.lane = any(${lanes}::text[])`);
+
+const selectStates = prepared((db, of: { lanes: string | readonly string[] }) =>
+  db.q
+    .selectFrom('lanes')
+    .select((eb) => [
+      'lanes.lane',
+      'lanes.owner',
+      'lanes.fence',
+      'lanes.stops',
+      sql<number>`lanes.lease_until - ${db.now}`.as('left'),
+      eb.selectFrom('inbox').select('inbox.id').whereRef('inbox.lane', '=', 'lanes.lane').where('inbox.state', '=', 'waiting').where('inbox.class', '=', sql.lit('chat')).orderBy('inbox.id', 'desc').limit(sql.lit(1)).as('newest'),
+    ])
+    .where(isAmong(db, of.lanes)),
+);
 
 /** Frees everything that owners of a dead process still hold; their work is taken up again at once. */
 export const releaseOwner = async (tx: Writing, owner: string): Promise<number> => {
@@ -154,13 +206,16 @@ export interface LaneFacts {
   readonly stops: number;
 }
 
-const isHeld = (db: Reading): RawBuilder<number> => sql<number>`case when lanes.owner is not null and lanes.lease_until >= ${db.now} then 1 else 0 end`;
+/** Somebody works on the lane. */
+export const isHeld = (db: Reading): RawBuilder<boolean> => sql<boolean>`(lanes.owner is not null and lanes.lease_until >= ${db.now})`;
+
+const heldAsNumber = (db: Reading): RawBuilder<number> => sql<number>`case when ${isHeld(db)} then 1 else 0 end`;
 
 const toFacts = (row: { stops: number; held: number } | undefined): LaneFacts => ({ running: row?.held === 1, stops: row?.stops ?? 0 });
 
 export const laneFacts = async (db: Reading, lane: string): Promise<LaneFacts> => toFacts((await selectFacts(db, { lane })).rows[0]);
 
-const selectFacts = prepared((db, at: { lane: string }) => db.q.selectFrom('lanes').select(['lanes.stops', isHeld(db).as('held')]).where('lane', '=', at.lane));
+const selectFacts = prepared((db, at: { lane: string }) => db.q.selectFrom('lanes').select(['lanes.stops', heldAsNumber(db).as('held')]).where('lane', '=', at.lane));
 
 /** Lanes whose name starts so need not wait for their time any longer. */
 export const expediteLanes = async (tx: Writing, prefix: string): Promise<void> => {

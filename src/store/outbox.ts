@@ -13,6 +13,10 @@ export interface Delivery {
   readonly changes?: string;
   /** Texts that follow as messages of their own, because the platform found the whole too long. */
   readonly rest?: readonly string[];
+  /** What the last of them carries. */
+  readonly closing?: Pick<OutboundMessage, 'media' | 'choices'>;
+  /** How often a try failed although the account had delivered something else since the try before. */
+  readonly failedAlone?: number;
 }
 
 export interface Attempt {
@@ -32,7 +36,8 @@ export interface OutboxItem {
   readonly log: readonly Attempt[];
   /** What the platform called the parts that are already there. */
   readonly messageIds: readonly string[];
-  readonly createdAtMs: number;
+  /** How long ago it was enqueued. */
+  readonly ageMs: number;
   /** How long ago it was last touched: tried, when it is `sending`. */
   readonly untouchedMs: number;
   /** How long it still has to wait; zero or less when it may go. */
@@ -112,7 +117,7 @@ export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem 
     repeated: row.repeated === 1,
     log: JSON.parse(row.log) as Attempt[],
     messageIds: row.message_ids === null ? [] : (JSON.parse(row.message_ids) as string[]),
-    createdAtMs: row.created_at,
+    ageMs: Number(row.age_ms),
     untouchedMs: Number(row.untouched_ms),
     waitMs: Number(row.wait_ms),
   };
@@ -124,7 +129,7 @@ const selectHead = prepared((db, of: { lane: string }) => {
   const heads = first('pending').unionAll(first('sending')).unionAll(first('unknown')).as('heads');
   return db.q
     .selectFrom('outbox')
-    .select(['id', 'turn_id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', 'created_at', sql<number>`${db.now} - updated_at`.as('untouched_ms'), sql<number>`not_before - ${db.now}`.as('wait_ms')])
+    .select(['id', 'turn_id', 'payload', 'state', 'attempts', 'repeated', 'log', 'message_ids', sql<number>`${db.now} - created_at`.as('age_ms'), sql<number>`${db.now} - updated_at`.as('untouched_ms'), sql<number>`not_before - ${db.now}`.as('wait_ms')])
     .where('id', '=', (eb) => eb.selectFrom(heads).select((sub) => sub.fn.min('heads.id').as('id')));
 });
 
