@@ -41,7 +41,9 @@ test('every picture of the Grafana dashboard asks for something that a gateway i
   const known = new Set([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) => (type === 'histogram' ? [`${name}_bucket`] : [name])));
   for (const { title, targets } of dashboard.panels) for (const { expr } of targets) for (const name of metricsIn(expr)) assert.ok(known.has(name) || absentHere.has(name), `${title}: ${name}`);
   assert.match(text, /^hermes_store_seconds_count\{what="write"\} [1-9]/m);
-  assert.match(text, /^hermes_inbound_total\{platform="telegram",outcome="stored"\} 1$/m);
+  assert.match(text, /^hermes_inbound_total\{platform="telegram",account="telegram",outcome="stored"\} 1$/m);
+  assert.match(text, /^hermes_deliveries_total\{platform="telegram",account="telegram",outcome="sent",code=""\} 1$/m);
+  assert.match(text, /^hermes_turn_seconds_bucket\{le="7200"\} 1$/m);
 });
 
 test('tokens and cost grow with every answer by what the model says it used, at its price', async () => {
@@ -50,7 +52,7 @@ test('tokens and cost grow with every answer by what the model says it used, at 
   await using gateway = await startOutside(world);
   const count = async (): Promise<readonly number[]> => {
     const text = await metricsOf(gateway);
-    return ['hermes_tokens_total{direction="input"}', 'hermes_tokens_total{direction="output"}', 'hermes_cost_usd_total{model="sim-1"}'].map((series) => Math.round(valueOf(text, series) * 1e6) / 1e6);
+    return ['hermes_tokens_total{direction="input",what="turn"}', 'hermes_tokens_total{direction="output",what="turn"}', 'hermes_cost_usd_total{model="sim-1",what="turn"}'].map((series) => Math.round(valueOf(text, series) * 1e6) / 1e6);
   };
   for (const [i, text] of ['one', 'two'].entries()) {
     await world.say(text);
@@ -60,6 +62,16 @@ test('tokens and cost grow with every answer by what the model says it used, at 
     await until(async () => (await count())[0] === 100 * answered, 'the tokens to be counted');
     assert.deepEqual(await count(), [100 * answered, 20 * answered, 0.2 * answered]);
   }
+});
+
+test('what a title costs is counted beside the turns, as what it is', async () => {
+  await using world = await newWorld();
+  await world.configure({ model: { ...modelOf(world), prices: { 'sim-1': { input: 1000, output: 5000 } } }, auxiliary: { title_generation: { enabled: true } } });
+  await using gateway = await startOutside(world);
+  await world.say('hello');
+  const counted = async (): Promise<string> => (await metricsOf(gateway)).split('\n').filter((line) => /^hermes_(tokens|cost)\S+what="title_generation"/.test(line)).join('\n');
+  await until(async () => (await counted()) !== '', 'the title to be counted');
+  assert.equal(await counted(), ['hermes_tokens_total{direction="input",what="title_generation"} 100', 'hermes_tokens_total{direction="output",what="title_generation"} 20', 'hermes_cost_usd_total{model="sim-1",what="title_generation"} 0.2'].join('\n'));
 });
 
 test('a scrape shows how long an account has heard nothing, and how many files are open', async () => {

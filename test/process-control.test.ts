@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { rememberHome } from '../src/cli/gateway/known-homes.ts';
 import { hermes, openPiped } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
@@ -47,6 +48,15 @@ describe('hermes gateway', { concurrency: 4 }, () => {
     assert.equal(existsSync(join(world.home, 'gateway.pid')), false);
     assert.equal((await hermes(world, ['gateway', 'stop'])).out, `No gateway runs in ${world.home}.\n`);
     assert.deepEqual(world.shown(), ['re: hello', 're: and now?']);
+  });
+
+  test('is started with all of this user without what the shell says for one of them', async () => {
+    await using base = await newWorld();
+    const world = inState(base);
+    await rememberHome(world.env, world.home);
+    const started = await hermes({ ...world, env: { ...world.env, HERMES_HTTP_PORT: 'nowhere' } }, ['gateway', 'start', '--all']);
+    assert.deepEqual([started.code, started.err.match(/HERMES_HTTP_PORT/g)?.length], [0, 1], started.err);
+    assert.equal((await hermes(world, ['gateway', 'stop'])).out, `The gateway of ${world.home} has ended.\n`);
   });
 
   test('is started once by several that start it at the same time, and each says as which process it runs', async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { calls, says, status } from '../src/agent/models/chat-simulator.ts';
 import { hermes } from './support/terminal.ts';
@@ -21,6 +23,7 @@ interface WireSpan {
 /** A collector that takes traces from whoever has the password, after having refused once. */
 const startCollector = async () => {
   const spans: WireSpan[] = [];
+  const senders: Readonly<Record<string, unknown>>[] = [];
   let refusals = 1;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -29,14 +32,16 @@ const startCollector = async () => {
       const isRight = request.url === '/v1/traces' && request.headers['content-type'] === 'application/json' && request.headers['authorization'] === 'Basic b3RscA==';
       const status = isRight ? (refusals > 0 ? 503 : 200) : 404;
       refusals -= 1;
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { resourceSpans: readonly { scopeSpans: readonly { spans: readonly WireSpan[] }[] }[] };
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as { resourceSpans: readonly { resource: { attributes: WireSpan['attributes'] }; scopeSpans: readonly { spans: readonly WireSpan[] }[] }[] };
       if (status === 200) spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+      for (const { resource } of body.resourceSpans) senders.push(Object.fromEntries(resource.attributes.map(({ key, value }) => [key, value['stringValue']])));
       response.writeHead(status).end('{}');
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     spans,
+    senders,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -79,13 +84,16 @@ test('a message arrives at a collector as one trace, from waiting to delivery an
 
 test('the answer of a command is one trace as well, from its arrival to each try to deliver it, and can be looked up', async () => {
   await using collector = await startCollector();
-  await using world = await newWorld({ telemetry: { otlp_endpoint: collector.url, otlp_headers: { authorization: 'Basic b3RscA==' } } });
+  await using world = await newWorld();
+  const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`, OTEL_EXPORTER_OTLP_HEADERS: 'x-org=a%2Cb,authorization=Basic%20b3RscA==', OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test,service.name=ours' };
+  await writeFile(join(world.home, '.env'), Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join(''), { mode: 0o600 });
   const inside = await startInside(world);
   world.telegram.fail({ what: 'send', fault: { type: 'status', status: 502 } });
   await world.say('/title a secret title');
   await until(() => world.shown().some((text) => text.includes('secret title')), 'the answer');
   await until(() => inside.logLines.some((line) => line.includes('traces.refused')), 'the refusal');
   await inside.stop();
+  assert.deepEqual(collector.senders.at(-1), { 'deployment.environment': 'test', 'service.name': 'ours', 'service.version': 'test' });
   const root = collector.spans.find(({ parentSpanId }) => parentSpanId === undefined);
   const tries = collector.spans.filter((span) => span !== root);
   assert.deepEqual([root?.name, root?.status?.code, valueOf(root, 'hermes.account')], ['command', undefined, 'telegram']);

@@ -200,6 +200,20 @@ test('of the files that people sent the newest are taken, up to the limit', asyn
   assert.deepEqual((await readdir(join(home, 'media'))).toSorted(), ['middle', 'new', 'old'], 'restoring takes none away');
 });
 
+test('a folder gets new ones, of which the newest stay; a file of another name among them is never counted as one', async () => {
+  await fill();
+  const disk = join(folder, 'disk');
+  await mkdir(disk);
+  await writeFile(join(disk, 'other.tar.gz'), 'kept');
+  for (let i = 0; i < 3; i += 1) await hermes('backup', disk, '--keep', '2');
+  const names = (await readdir(disk)).toSorted();
+  assert.deepEqual(names.map((name) => name.replace(/\d{8}T\d{9}Z/, 'TIME')), ['hermes-TIME.tar.gz', 'hermes-TIME.tar.gz', 'other.tar.gz']);
+  assert.match(await hermes('restore', join(disk, names[0] ?? ''), '--check'), /whole/);
+  await assert.rejects(hermes('backup', join(disk, 'nightly.tar.gz'), '--keep', '2'), refusal(/nightly\.tar\.gz is no folder, and --keep removes older ones in a folder/));
+  await assert.rejects(hermes('backup', `${join(disk, 'usb')}/`), refusal(/There is no folder .*usb to write the backup to/));
+  assert.deepEqual((await readdir(disk)).length, 3);
+});
+
 test('only the newest backups stay when that was asked for', async () => {
   await put('backups/mine.tar.gz', '');
   for (let i = 0; i < 3; i += 1) await hermes('backup', '--keep', '2');

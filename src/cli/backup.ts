@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { configFiles } from '../config/load-config.ts';
@@ -54,7 +54,22 @@ const progressLine = (terminal: Terminal): { show(progress: BackupProgress): voi
 
 const ownName = /^hermes-\d{8}T\d{9}Z\.tar\.gz$/;
 
-const defaultFile = (home: string): string => join(home, 'backups', `hermes-${new Date(systemClock.now()).toISOString().replaceAll(/[-:.]/g, '')}.tar.gz`);
+const newFileIn = (folder: string): string => join(folder, `hermes-${new Date(systemClock.now()).toISOString().replaceAll(/[-:.]/g, '')}.tar.gz`);
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Where the backup goes, and a refusal if it cannot go there, or if others are to be removed among which it would not count. */
+const fileFor = (home: string, given: string | undefined, flags: BackupFlags): string => {
+  if (flags.keep === 0) throw new ConfigError('--keep is at least 1.');
+  if (given === undefined) return newFileIn(join(home, 'backups'));
+  const file = resolve(given);
+  if (isFolder(file)) return newFileIn(file);
+  if (given.endsWith('/')) throw new ConfigError(`There is no folder ${file} to write the backup to. Make it, or mount what it is on.`, { mayPass: true });
+  if (flags.keep !== undefined) throw new ConfigError(`${file} is no folder, and --keep removes older ones in a folder, by the names that hermes gives them. Name a folder that is there, or leave --keep out.`);
+  if (flags.force !== true && existsSync(file)) throw new ConfigError(`${file} is there already. Name another file, or replace it with --force.`);
+  if (!existsSync(dirname(file))) throw new ConfigError(`There is no folder ${dirname(file)} to write the backup to. Make it, or mount what it is on.`, { mayPass: true });
+  return file;
+};
 
 /** What stands in the archive in place of config.yaml, and what to say about it. */
 const configWithoutSecrets = async (home: string): Promise<{ readonly instead: ReadonlyMap<string, string>; readonly note: string | undefined }> => {
@@ -86,11 +101,8 @@ const outsideHomes = (home: string, agents: Readonly<Record<string, { readonly h
 
 const run = async (terminal: Terminal, given: string | undefined, flags: BackupFlags): Promise<void> => {
   const home = resolveHome(terminal.env);
-  const file = given === undefined ? defaultFile(home) : resolve(given);
   if (!existsSync(home)) throw new ConfigError(`There is nothing to back up: ${home} does not exist.`);
-  if (given !== undefined && flags.force !== true && existsSync(file)) throw new ConfigError(`${file} is there already. Name another file, or replace it with --force.`);
-  if (given !== undefined && !existsSync(dirname(file))) throw new ConfigError(`There is no folder ${dirname(file)} to write the backup to. Make it, or mount what it is on.`, { mayPass: true });
-  if (flags.keep === 0) throw new ConfigError('--keep is at least 1.');
+  const file = fileFor(home, given, flags);
   const config = await readConfig(terminal);
   // A broken configuration is no reason not to save what there is.
   if (!config.ok) terminal.writeError(`The configuration cannot be used (${config.problems.map(formatProblem).join('; ')}); it is backed up as it is.\n`);
@@ -114,7 +126,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   };
   const backup = await interruptible((signal) => writeBackup({ ...options, signal })).finally(line.end);
   // Older ones that are whole are worth more than this one.
-  const removed = backup.isDamaged || flags.keep === undefined || !ownName.test(basename(file)) ? [] : await keepNewest(dirname(file), ownName, flags.keep);
+  const removed = backup.isDamaged || flags.keep === undefined ? [] : await keepNewest(dirname(file), ownName, flags.keep);
   const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
   noteAct(home, 'backup', `${file}${flags.secrets ? '' : ' (without secrets)'}`);
   if (flags.json === true) terminal.write(json({ file, sizeBytes: backup.sizeBytes, leftOut, removed, ...backup.manifest, files: backup.manifest.files.length }));
@@ -127,12 +139,12 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
 export const backupCommand = (terminal: Terminal): Command =>
   new Command('backup')
     .description('Everything of this gateway in one file, also while it runs')
-    .argument('[file]', 'where to; otherwise a new file in the backups folder of the home')
+    .argument('[file]', 'where to: a file, or a folder for a new one; otherwise the backups folder of the home')
     .option('--no-secrets', 'leave credentials out: .env, logins, secrets in config.yaml')
     .option('--media-mb <n>', 'newest files that people sent, up to so many megabytes', whole, 1024)
     .option('--workspace', 'also the folder where the agent works')
-    .option('--keep <n>', 'afterwards remove all but the newest n in the backups folder', whole)
+    .option('--keep <n>', 'afterwards remove all but the newest n that hermes has named in that folder', whole)
     .option('--force', 'replace a file that is there')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  hermes backup\n  hermes backup --keep 7\n  hermes backup /mnt/usb/hermes.tar.gz --no-secrets')
+    .addHelpText('after', '\nExamples:\n  hermes backup\n  hermes backup --keep 7\n  hermes backup /mnt/usb --keep 7\n  hermes backup /mnt/usb/hermes.tar.gz --no-secrets')
     .action((file: string | undefined, flags: BackupFlags) => run(terminal, file, flags));

@@ -101,6 +101,23 @@ test('set changes a setting, keeps comments and says where', async () => {
   assert.equal(await readFile(join(home.path, 'config.yaml'), 'utf8'), '# mine\n');
 });
 
+test('set keeps a list a list, says what is gone from it, and adds to a bare value', async () => {
+  await using home = await temporaryHome();
+  const written = (): Promise<string> => readFile(join(home.path, 'config.yaml'), 'utf8');
+  const path = 'platforms.telegram.allowed_users';
+  const set = async (at: string, value: string): Promise<string> => (await run(home, ['set', at, value], { TELEGRAM_BOT_TOKEN: '123456:ABCDEFGHIJKLMNOPQRSTUVWXYZ' })).out;
+  await home.write('config.yaml', 'platforms:\n  telegram:\n    allowed_users: ["4711"]\n');
+  assert.equal(await set(path, '42'), `${path} is changed in config.yaml.\nNo longer in it: 4711. One more is added with: hermes config set ${path}.- VALUE\n`);
+  assert.match(await written(), /allowed_users: \[ ?42 ?\]/);
+  assert.equal(await set(`${path}.-`, '43'), `${path}.- is changed in config.yaml.\n`);
+  assert.match(await written(), /allowed_users: \[ ?42, "?43"? ?\]/);
+  for (const [bare, now] of [['42', '- 42\\s*- "43"'], ['"41, 42"', '- "41"\\s*- "42"\\s*- "43"']] as const) {
+    await home.write('config.yaml', `platforms:\n  telegram:\n    allowed_users: ${bare}\n`);
+    assert.equal(await set(`${path}.-`, '43'), `${path}.- is changed in config.yaml.\n`);
+    assert.match(await written(), new RegExp(`allowed_users:\\s*${now}`));
+  }
+});
+
 test('set takes ids that start with a minus', async () => {
   await using home = await temporaryHome();
   await run(home, ['set', 'platforms.telegram.home_channel', '-1001234567890'], { TELEGRAM_BOT_TOKEN: 'x' });

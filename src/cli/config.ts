@@ -166,6 +166,7 @@ const report = (deps: ConfigCommandDeps, edit: { readonly path: string; readonly
   else if (edit.isRemoval) deps.write(`${edit.path} is removed from ${files}.\n`);
   else if (outcome.variable !== undefined) deps.write(`${edit.path} is a secret: it is kept as ${outcome.variable} in ${files}.\n`);
   else deps.write(`${edit.path} is changed in ${files}.\n`);
+  if (outcome.dropped !== undefined) deps.write(`No longer in it: ${outcome.dropped.join(', ')}. One more is added with: hermes config set ${edit.path}.- VALUE\n`);
   if (outcome.overridden) deps.write('The environment sets it too and wins over the files.\n');
   for (const problem of outcome.missing) deps.write(`Still needed: ${formatProblem(problem)}\n`);
 };

@@ -93,7 +93,11 @@ test('an entry is added behind the others, in the style of the list, which is ma
   assert.equal(set('# why\na:\n  - x # one\nb: 1\n', 'a.-', 'true', true), '# why\na:\n  - x # one\n  - "true"\nb: 1\n');
   assert.equal(set('b: 1\n', 'a.-', 'x'), 'b: 1\na:\n  - x\n');
   assert.equal(set('a:\n', 'a.-.b', '1'), 'a:\n  - b: 1\n');
-  assert.match(refusal('a: 1\n', 'a.-', '2'), /a is a bare value/);
+  assert.equal(set('a: 1\n', 'a.-', '2'), 'a:\n  - 1\n  - 2\n');
+  assert.equal(set('a: x, y\n', 'a.-', 'z'), 'a:\n  - x\n  - y\n  - z\n');
+  assert.equal(set('a: [1, 2]\n', 'a', '3'), 'a: [3]\n');
+  assert.equal(set('a: [1, 2]\n', 'a', '3, 4'), 'a: ["3", "4"]\n');
+  assert.match(refusal('a: 1\n', 'a.-.b', '2'), /bare value|list with/);
   assert.match(refusal('a: [1]\n', 'a.-', undefined), /not set/);
 });
 

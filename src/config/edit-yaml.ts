@@ -12,6 +12,14 @@ const behindLast = '-';
 export const editYaml = (text: string, path: readonly string[], value: Node | undefined): EditedYaml =>
   edit(text, (document) => (value === undefined ? remove(document.contents, path) : put(document, path, value)));
 
+/** The bare entries of the list at a path, as they are written; undefined where there is no list. `text` must be valid. */
+export const listAt = (text: string, path: readonly string[]): readonly string[] | undefined => {
+  const { contents } = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
+  const way = wayTo(contents, path);
+  const value = way.length < path.length ? undefined : way.at(-1)?.pair.value;
+  return isSeq(value) ? value.items.filter((item) => isScalar(item)).map((item) => unhideReferences(String(item.value))) : undefined;
+};
+
 /** Moves a key to a place where nothing is, with the comments above and behind it. `text` must be valid. */
 export const moveKey = (text: string, { from, to, asList }: { readonly from: readonly string[]; readonly to: readonly string[]; readonly asList?: true }): EditedYaml =>
   edit(text, (document) => {
@@ -169,7 +177,9 @@ const put = (document: Document, path: readonly string[], value: Node): string |
       at = at.items[index];
     } else if (isMap(at)) {
       const pair = pairOf(at, key) ?? addPair(document, at, key);
-      pair.value = next === undefined ? (isNothing(pair.value) ? inPlaceOf(pair.value, fresh()) : pair.value) : inPlaceOf(pair.value, next);
+      if (next !== undefined) pair.value = inPlaceOf(pair.value, asListLike(document, pair.value, next));
+      else if (isNothing(pair.value)) pair.value = inPlaceOf(pair.value, fresh());
+      else if (isScalar(pair.value) && path[depth + 1] === behindLast) pair.value = inPlaceOf(pair.value, listOf(document, pair.value));
       at = pair.value;
     } else {
       return `${place} is a bare value, so nothing can stand below it`;
@@ -177,6 +187,15 @@ const put = (document: Document, path: readonly string[], value: Node): string |
   }
   return undefined;
 };
+
+/** A bare value as the list that it stands for; commas part its entries. */
+const listOf = (document: Document, bare: Scalar): YAMLSeq => {
+  const { value } = bare;
+  return document.createNode(typeof value === 'string' ? value.split(',').map((part) => part.trim()) : [value]) as YAMLSeq;
+};
+
+/** What was a list stays one, with a bare value as its only entry. */
+const asListLike = (document: Document, old: unknown, node: Node): Node => (isSeq(old) && isScalar(node) && !isNothing(node) ? listOf(document, node) : node);
 
 const addPair = (document: Document, map: YAMLMap, key: string): Pair => {
   const pair = document.createPair(key, null);

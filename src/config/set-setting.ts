@@ -1,4 +1,5 @@
-import type { LoadedConfig } from './evaluate.ts';
+import { listAt } from './edit-yaml.ts';
+import type { ConfigTexts, LoadedConfig } from './evaluate.ts';
 import { editTexts, newProblems, readTexts, writeTexts } from './config-texts.ts';
 import { findSetting, splitPath } from './find-setting.ts';
 import type { LoadOptions } from './load-config.ts';
@@ -26,6 +27,8 @@ export type SetOutcome =
       readonly overridden: boolean;
       /** What the account still needs before it can run. */
       readonly missing: readonly Problem[];
+      /** What stood in the list that was replaced, and does not any more. */
+      readonly dropped?: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -47,6 +50,7 @@ const change = async (options: SetOptions): Promise<SetOutcome> => {
   if (serious.length > 0) return { ok: false, problems: serious };
   const written = await writeTexts(options.home, { before, after: edit.texts });
   if (!written.ok) return refusal(path, `${written.changed} was changed by somebody else at the same moment; try again`);
+  const dropped = setting?.secret === true ? [] : droppedFrom(before, edit.texts, path);
   return {
     ok: true,
     files: written.files,
@@ -54,7 +58,14 @@ const change = async (options: SetOptions): Promise<SetOutcome> => {
     secret: setting?.secret ?? false,
     overridden: setting?.variable !== undefined && (options.env[setting.variable] ?? '') !== '',
     missing,
+    ...(dropped.length > 0 && { dropped }),
   };
+};
+
+/** None of a secret, and none when the whole list was to go. */
+const droppedFrom = (before: ConfigTexts, after: ConfigTexts, path: readonly string[]): readonly string[] => {
+  const kept = new Set(listAt(after.config ?? '', path));
+  return kept.size === 0 ? [] : (listAt(before.config ?? '', path) ?? []).filter((entry) => !kept.has(entry));
 };
 
 const refusal = (path: readonly string[], message: string): SetOutcome => ({ ok: false, problems: [{ code: 'invalid', path: formatPath(path), message }] });

@@ -17,7 +17,7 @@ export const accountInbox = (options: Pick<SupervisorOptions, 'store' | 'account
       heard({ lastEventAtMs: clock.now() });
       return accepted;
     },
-    returned: (messageId, reason) => store.write((tx) => markReturned(tx, { account, messageId, reason: options.redact(reason) })),
+    returned: (messageId, reason) => markReturned(store, { account, messageId, reason: options.redact(reason) }),
     alive: () => heard({ lastAliveAtMs: clock.now() }),
     cursor: {
       read: (name) => store.read((db) => readCursor(db, at(name))),

@@ -10,7 +10,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Accepted, Adapter, Directory, Platform } from '../platforms/contract.ts';
 import { accountData } from '../store/account-data.ts';
-import { forgetAccounts, saveStatus } from '../store/accounts.ts';
+import { forgetAccounts, freshStatus, saveStatus } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { GatewayConfig } from './settings.ts';
@@ -159,17 +159,4 @@ export class Accounts implements Connections {
   }
 }
 
-const disabledStatus = (disabled: GatewayConfig['disabled'][number]): AccountStatus => ({
-  account: disabled.account,
-  state: 'disabled',
-  identity: null,
-  name: null,
-  errorCode: 'config',
-  error: disabled.reason,
-  attempts: 0,
-  connectedAtMs: null,
-  lastEventAtMs: null,
-  lastAliveAtMs: null,
-  lastCallAtMs: null,
-  nextTryAtMs: null,
-});
+const disabledStatus = ({ account, reason }: GatewayConfig['disabled'][number]): AccountStatus => freshStatus(account, { state: 'disabled', errorCode: 'config', error: reason });

@@ -12,7 +12,7 @@ import { Conversations } from '../sessions/lanes.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import { SessionTitles } from '../sessions/titles/session-titles.ts';
 import { Accounts } from './accounts.ts';
-import { beginPolicy, sharingOf } from './begin-policy.ts';
+import { sharingOf, turnPolicy } from './turn-policy.ts';
 import { newCourtesies } from './courtesies.ts';
 import { finishedLine } from './finished-line.ts';
 import { isOwner } from './is-owner.ts';
@@ -39,7 +39,7 @@ import { newMediaParts } from './media-parts.ts';
 import { childEnvironmentOf, newReach } from './reach.ts';
 import { gatewayMetrics } from './metrics.ts';
 import type { GatewaySettings } from './settings.ts';
-import { newTraces } from './traces.ts';
+import { newTraces, otlpOptionsOf } from './traces.ts';
 import { visibleProgress } from './visible.ts';
 
 import type { GatewayOptions } from './gateway.ts';
@@ -79,8 +79,9 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
     onUsable: (account) => void onUsable(account),
     onConnected: (account, adapter) => void courtesies.publishMenu(account, adapter),
   });
-  const { otlp_endpoint: endpoint, otlp_headers: headers, service_name: service } = settings().telemetry;
-  const exporter = endpoint === undefined ? undefined : new SpanExporter({ endpoint, headers, service, version: options.version }, log);
+  const otlp = otlpOptionsOf(settings().telemetry, options.version);
+  for (const value of Object.values(otlp?.headers ?? {})) options.redactor.remember(value);
+  const exporter = otlp === undefined ? undefined : new SpanExporter(otlp, log);
   const traces = exporter === undefined ? undefined : newTraces({ exporter, store, clock, log });
   const courtesies = newCourtesies({ store, log, accounts, settings, signal });
   const naming = store.listen('titled', (sessionId) => void courtesies.nameChats(sessionId));
@@ -99,6 +100,7 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
   };
   const jobs = { targets, agents: { get: (id: string) => agents.get(id), peek: (id: string) => agents.peek(id) }, settings, findFolder: jobFolders({ home: options.home, userHome: parts.userHome, settings }) };
   const rules = cronRules(jobs);
+  const audit = actRecorder(options.outside?.audit ?? (() => undefined), log);
   const agents = new Agents({
     ...shared,
     targets,
@@ -114,15 +116,15 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
     keepAlways: (patterns) => keepAlways(options.outside?.changeSetting, settings().command_allowlist, patterns),
     screenSent: (text, to, context) => screenSent(hooks, { text, to, context }),
     isOwner: (person) => isOwner(accounts, person),
-    moreTools: (approve) => [cronjobTool({ store, rules, approve, isOwner: (person) => isOwner(accounts, person) })],
+    onSpent: counts.spent,
+    moreTools: (approve) => [cronjobTool({ store, rules, approve, audit, isOwner: (person) => isOwner(accounts, person) })],
   });
   const calls = new CallHub();
   const runLog = new RunLog(shared);
   const singles = new SingleTurns(shared);
-  const api = new ApiGate({ ...shared, agents, mediaFolder, hub: calls, singles, jobs: rules });
+  const api = new ApiGate({ ...shared, agents, mediaFolder, hub: calls, singles, jobs: rules, audit });
   const cron = newCronRunner({ ...shared, ...jobs, owner, childEnvironment, prepare: async (text, { account, agent }, signal) => (await agents.get(agent)).prepare(text, { account }, signal) });
   const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings, adapter: (account) => accounts.adapter(account), agents, mcp: parts.mcp, hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
-  const audit = actRecorder(options.outside?.audit ?? (() => undefined), log);
   const control = new ControlLane({ ...shared, audit, version: options.version, owner, reach, platform: (account) => accounts.platform(account), asks: () => settings().approvals.destructive_slash_confirm });
   const inbox: InboxDeps = { ...shared, audit, targets, order: newChains(), findSkill: async (agent, name) => (await agents.get(agent)).skills.find(name), skills: (agent) => agents.peek(agent)?.skills.shelf.skills, onControl: (id) => control.submit(id), onAccepted: (event, outcome) => onAccepted(event, outcome) };
   const handoffs = new Handoffs({
@@ -158,7 +160,7 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
     log,
     owner,
     concurrency: settings().agent.max_concurrent_turns,
-    policy: beginPolicy({ clock, settings, accounts, singles: (agent) => singles.count(agent) }),
+    policy: turnPolicy({ clock, settings, accounts, singles: (agent) => singles.count(agent) }),
     attachments: media.attachments,
     prepare: async (begun, { text, account }, signal) => (agents.peek(begun.session.agent) ?? (await agents.get(begun.session.agent))).prepare(text, { account, sessionId: begun.session.id }, signal),
     answering: newAnswering({ store, agents, apiCall: (begun) => runLog.begins(begun).then(() => wishesOfCall(store, begun)), runQuestions: (begun) => runLog.questionsOf(begun), hooks: turnHooks, platform: (account) => accounts.platform(account), platforms: () => accounts.labels() }),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PlatformError } from '../core/errors.ts';
+import { serverOf } from '../lib/server-of.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { takeNamedLock } from '../store/named-lock.ts';
 
@@ -11,12 +12,12 @@ export interface CredentialUse {
   readonly home: string;
 }
 
-/** The same credential at another address (a simulator, a server of one's own) is another one. */
+/** The same credential at another server (a simulator, one's own) is another one. */
 const nameOf = ({ platform, options }: CredentialUse): string | undefined => {
   const credential = platform.credential(options);
   if (credential === undefined) return undefined;
   const { base_url: address } = options as { readonly base_url?: unknown };
-  return `${platform.name}-${createHash('sha256').update(JSON.stringify([address ?? null, credential])).digest('hex').slice(0, 16)}`;
+  return `${platform.name}-${createHash('sha256').update(JSON.stringify([typeof address === 'string' ? serverOf(address) : null, credential])).digest('hex').slice(0, 16)}`;
 };
 
 /**

@@ -191,7 +191,6 @@ export class Gateway {
     await store.write(async (tx) => {
       const freed = alone && store.engine === 'sqlite' ? await buryGateways(tx) : 0;
       if (freed > 0) log.info({ lanes: freed }, 'gateway.recovered');
-      await holdAgain(tx);
       // What an agent may spend may have been changed meanwhile.
       await expediteDeferred(tx);
       await registerNode(tx, { id: this.#parts.owner, kind: 'gateway', pid: process.pid });
@@ -200,7 +199,11 @@ export class Gateway {
     if (alone) await this.#parts.agents.takeOver();
     await this.#parts.hooks.start();
     await this.#parts.accounts.configure(config);
-    await store.write((tx) => reportRestarts(tx, { version: this.#options.version, platform: (account) => this.#parts.accounts.platform(account) }));
+    await store.write(async (tx) => {
+      await reportRestarts(tx, { version: this.#options.version, platform: (account) => this.#parts.accounts.platform(account) });
+      // Not before: however long the start has taken, the rest of a message has time to arrive.
+      await holdAgain(tx);
+    });
     await this.#parts.control.recover();
     this.#parts.recovered.resolve();
     this.#parts.dispatcher.start();

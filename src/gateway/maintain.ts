@@ -9,7 +9,8 @@ import { followClock } from '../store/follow-clock.ts';
 import { closeQuestion, overdueQuestions } from '../store/questions.ts';
 import { pruneConversations } from '../portability/remove-conversation.ts';
 import { touchNode } from '../store/nodes.ts';
-import { defaultRetention, prune } from '../store/retention.ts';
+import { defaultRetention } from '../store/retention-limits.ts';
+import { prune } from '../store/retention.ts';
 import { scrubIfOwed } from '../store/scrub.ts';
 import { indexNewMessages } from '../store/search.ts';
 import { databaseNow } from '../store/store.ts';
@@ -130,7 +131,7 @@ export const maintain = async (options: MaintainOptions): Promise<void> => {
     wokeMs = clock.now();
     if (backMs > setBackMs) await attempted(options, 'clock', () => followClockBack(options, backMs));
     // A store that does not take this takes nothing else either.
-    if (!(await attempted(options, 'sign of life', () => store.write((tx) => touchNode(tx, owner))))) continue;
+    if (!(await attempted(options, 'sign of life', () => store.write((tx) => touchNode(tx, { id: owner, kind: 'gateway', pid: process.pid }))))) continue;
     await attempted(options, 'commands', () => control.recover());
     await attempted(options, 'questions', () => closeOverdueQuestions(store));
     if (expiryIsDue()) await attempted(options, 'sessions', () => options.expireSessions());

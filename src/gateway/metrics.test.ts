@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { newMetrics } from '../lib/metrics.ts';
+import { freshStatus } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { gatewayMetrics } from './metrics.ts';
 
-const status = (account: string): AccountStatus => ({ account, state: 'connected', identity: null, name: null, errorCode: null, error: null, attempts: 0, connectedAtMs: null, lastEventAtMs: null, lastAliveAtMs: null, lastCallAtMs: null, nextTryAtMs: null });
+const status = (account: string): AccountStatus => freshStatus(account, { state: 'connected' });
 
 eachStore((_engine, open) => {
   test('an account that is taken out of the configuration is not shown as connected any more', async () => {

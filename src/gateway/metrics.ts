@@ -1,5 +1,7 @@
+import type { MeteredCall } from '../agent/models/metered.ts';
 import type { InboundEvent } from '../core/message.ts';
 import { platformOf } from '../core/ids.ts';
+import type { Usage } from '../core/transcript.ts';
 import type { DeliveryOutcome } from '../delivery/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import { durationBuckets } from '../lib/metrics.ts';
@@ -15,21 +17,26 @@ import type { Outcome } from './arrival.ts';
 export interface GatewayMetrics {
   accepted(event: InboundEvent, outcome: Outcome): void;
   finished(turn: FinishedTurn): void;
+  /** A model has answered a call, whatever it was for. */
+  readonly spent: (usage: Usage, call: MeteredCall) => void;
   delivered(outcome: DeliveryOutcome): void;
   /** A model was asked again. */
   retried(): void;
 }
 
-/** Registers what the gateway counts. Labels are platforms and fixed words, never chats or people. */
+/** A turn may take up to two hours. */
+const longBuckets = [120, 300, 600, 1200, 2400, 3600, 7200] as const;
+
+/** Registers what the gateway counts. Labels are accounts, models and fixed words, never chats or people. */
 export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; clock: Clock; accounts(): readonly AccountStatus[] }): GatewayMetrics => {
-  const inbound = metrics.counter({ name: 'hermes_inbound_total', help: 'Events from platforms by what became of them', labels: ['platform', 'outcome'] });
+  const inbound = metrics.counter({ name: 'hermes_inbound_total', help: 'Events from platforms by what became of them', labels: ['platform', 'account', 'outcome'] });
   const turns = metrics.counter({ name: 'hermes_turns_total', help: 'Finished turns by their reason', labels: ['reason'] });
-  const turnSeconds = metrics.histogram({ name: 'hermes_turn_seconds', help: 'Time from the start of a turn to its commit', buckets: durationBuckets });
-  const tokens = metrics.counter({ name: 'hermes_tokens_total', help: 'Tokens by direction', labels: ['direction'] });
-  const cost = metrics.counter({ name: 'hermes_cost_usd_total', help: 'What models cost, in US dollars, as far as prices are known', labels: ['model'] });
+  const turnSeconds = metrics.histogram({ name: 'hermes_turn_seconds', help: 'Time from the start of a turn to its commit', buckets: [...durationBuckets, ...longBuckets] });
+  const tokens = metrics.counter({ name: 'hermes_tokens_total', help: 'Tokens by direction and by what the model was asked for', labels: ['direction', 'what'] });
+  const cost = metrics.counter({ name: 'hermes_cost_usd_total', help: 'What models cost, in US dollars, as far as prices are known', labels: ['model', 'what'] });
   const retries = metrics.counter({ name: 'hermes_model_retries_total', help: 'Calls of a model that were made again' });
-  const deliveries = metrics.counter({ name: 'hermes_deliveries_total', help: 'Attempts to deliver by their outcome', labels: ['platform', 'outcome', 'code'] });
-  const callSeconds = metrics.histogram({ name: 'hermes_delivery_call_seconds', help: 'Time that a platform took to take a message', labels: ['platform'], buckets: durationBuckets });
+  const deliveries = metrics.counter({ name: 'hermes_deliveries_total', help: 'Attempts to deliver by their outcome', labels: ['platform', 'account', 'outcome', 'code'] });
+  const callSeconds = metrics.histogram({ name: 'hermes_delivery_call_seconds', help: 'Time that a platform took to take a message', labels: ['platform', 'account'], buckets: durationBuckets });
   const open = metrics.gauge({ name: 'hermes_open', help: 'Messages and deliveries that are not settled', labels: ['what', 'state'] });
   const oldest = metrics.gauge({ name: 'hermes_oldest_open_seconds', help: 'Age of the oldest message without an answer' });
   const oldestDelivery = metrics.gauge({ name: 'hermes_oldest_delivery_seconds', help: 'Age of the oldest message that is still to be delivered' });
@@ -50,18 +57,20 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; clock:
     }
   });
   return {
-    accepted: (event, outcome) => inbound.at(platformOf(event.account), outcome.accepted).inc(),
+    accepted: (event, outcome) => inbound.at(platformOf(event.account), event.account, outcome.accepted).inc(),
     finished: ({ result, ms }) => {
       turns.at(result.reason).inc();
       turnSeconds.at().observe(ms / 1000);
-      tokens.at('input').inc(result.usage.inputTokens);
-      tokens.at('output').inc(result.usage.outputTokens);
-      if (result.usage.cost !== undefined) cost.at(result.model ?? '').inc(result.usage.cost.usd);
+    },
+    spent: (usage, { what, model }) => {
+      tokens.at('input', what).inc(usage.inputTokens);
+      tokens.at('output', what).inc(usage.outputTokens);
+      if (usage.cost !== undefined) cost.at(model, what).inc(usage.cost.usd);
     },
     retried: () => retries.at().inc(),
     delivered: ({ account, outcome, code, callMs }) => {
-      deliveries.at(platformOf(account), outcome, code ?? '').inc();
-      callSeconds.at(platformOf(account)).observe(callMs / 1000);
+      deliveries.at(platformOf(account), account, outcome, code ?? '').inc();
+      callSeconds.at(platformOf(account), account).observe(callMs / 1000);
     },
   };
 };

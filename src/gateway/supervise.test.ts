@@ -1,89 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../test/support/whole.ts';
-import type { InboundEvent } from '../core/message.ts';
-import { manualClock } from '../lib/clock.ts';
-import type { ManualClock } from '../lib/clock.ts';
-import { capturingLogger } from '../lib/logger.ts';
-import type { Platform } from '../platforms/contract.ts';
-import { telegram } from '../platforms/telegram/index.ts';
-import { telegramOptions } from '../platforms/telegram/options.ts';
-import { startTelegramSimulator } from '../platforms/telegram/simulator.ts';
-import type { TelegramSimulator } from '../platforms/telegram/simulator.ts';
-import { accountData } from '../store/account-data.ts';
 import { wishForAccount } from '../store/account-wishes.ts';
 import { allStatus } from '../store/accounts.ts';
-import { SqliteStore } from '../store/sqlite.ts';
-import type { Store } from '../store/store.ts';
-import { AccountSupervisor } from './supervise.ts';
-
-interface Scene extends AsyncDisposable {
-  readonly simulator: TelegramSimulator;
-  readonly clock: ManualClock;
-  readonly store: Store;
-  readonly lines: readonly string[];
-  readonly received: InboundEvent[];
-  /** Somebody sets the clock. */
-  setClock(ms: number): void;
-  supervise(owner: string, options?: Readonly<Record<string, unknown>>): AccountSupervisor;
-}
-
-/** A Telegram, a store and a time that only moves when told. */
-const newScene = async (): Promise<Scene> => {
-  const simulator = await startTelegramSimulator();
-  const manual = manualClock(Date.now());
-  let setMs = 0;
-  const clock = { ...manual, now: () => manual.now() + setMs };
-  const folder = await mkdtemp(join(tmpdir(), 'hermes-supervise-'));
-  const store = new SqliteStore({ path: join(folder, 'gateway.db'), clock, checkIntegrity: false });
-  const { log, lines } = capturingLogger();
-  const received: InboundEvent[] = [];
-  const supervisors: AccountSupervisor[] = [];
-  return {
-    simulator,
-    clock,
-    store,
-    lines,
-    received,
-    setClock: (ms) => void (setMs += ms),
-    supervise(owner, options = simulator.options) {
-      const supervisor = new AccountSupervisor({
-        account: 'telegram',
-        platform: telegram as Platform,
-        context: { account: 'telegram', options: telegramOptions.parse(options), log, data: accountData(store, 'telegram'), home: folder, mediaFolder: folder },
-        store,
-        owner,
-        clock,
-        log,
-        takesOver: owner === 'successor',
-        redact: (text) => text,
-        accept: async (event) => {
-          received.push(event);
-          return 'stored';
-        },
-        onUsable: () => undefined,
-        onConnected: () => undefined,
-      });
-      supervisors.push(supervisor);
-      supervisor.start();
-      return supervisor;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const supervisor of supervisors) await supervisor.stop();
-      await store.close();
-      await simulator[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true });
-    },
-  };
-};
-
-const calls = (scene: Scene, method: string): number => scene.simulator.log.filter((call) => call.method === method).length;
-/** Those that wait for something to happen; the first of a connection does not. */
-const polls = (scene: Scene): number => scene.simulator.log.filter((call) => call.method === 'getUpdates' && call.params['timeout'] !== 0).length;
-const hello = { chatId: '7', chatType: 'dm', senderId: '7', text: 'hello' } as const;
+import type { AccountSupervisor } from './supervise.ts';
+import { calls, hello, newScene, polls } from './supervise.test-support.ts';
+import type { Scene } from './supervise.test-support.ts';
 
 test('an account is connected with the first thing it receives, and knows who it is', async () => {
   await using scene = await newScene();
@@ -229,69 +151,6 @@ test('a store that begins to fail under a connected account is survived as well'
   await until(() => scene.lines.some((line) => line.includes('account.status_not_saved')), 'the failure');
   await scene.clock.advance(60_000);
   await until(() => supervisor.status.attempts > 1, 'further tries');
-});
-
-test('a second gateway stands by: it may call the platform, leaves the status alone, and takes over when the first has gone', async () => {
-  await using scene = await newScene();
-  const first = scene.supervise('a');
-  await until(() => first.status.state === 'connected', 'the first to connect');
-  const second = scene.supervise('b');
-  await until(() => second.adapter !== undefined, 'the second to stand by');
-  assert.deepEqual([second.status.state, second.status.errorCode], ['waiting', 'held']);
-  assert.equal((await scene.store.read(allStatus))[0]?.state, 'connected');
-  assert.equal(calls(scene, 'getMe'), 1);
-  await first.stop();
-  assert.equal((await scene.store.read(allStatus))[0]?.state, 'stopped');
-  await scene.clock.advance(10_000);
-  await until(() => second.status.state === 'connected', 'the second to take over');
-  await scene.simulator.say(hello);
-  await until(() => scene.received.length === 1, 'the event');
-});
-
-test('a gateway that is still connecting keeps the account, however long the platform takes', async () => {
-  await using scene = await newScene();
-  scene.simulator.fail({ what: 'identify', fault: { type: 'hang' } });
-  const first = scene.supervise('a');
-  await until(() => calls(scene, 'getMe') === 1, 'the platform to be asked');
-  for (let i = 0; i < 8; i += 1) await scene.clock.advance(5_000);
-  const second = scene.supervise('b');
-  await until(() => second.status.errorCode === 'held' || calls(scene, 'getMe') > 1, 'the second to look');
-  assert.deepEqual([first.status.state, second.status.errorCode, calls(scene, 'getMe')], ['connecting', 'held', 1]);
-});
-
-test('what is called while a successor waits for the account is kept waiting until it receives; one that only stands by says no at once', async () => {
-  await using scene = await newScene();
-  const first = scene.supervise('a');
-  await until(() => first.status.state === 'connected', 'the first to connect');
-  const never = new AbortController().signal;
-  const standby = scene.supervise('b');
-  const successor = scene.supervise('successor');
-  await until(() => [standby, successor].every(({ status }) => status.errorCode === 'held'), 'both to stand by');
-  await standby.untilReceiving(never);
-  let isReceiving = false;
-  const waiting = successor.untilReceiving(never).then(() => (isReceiving = true));
-  await successor.untilReceiving(AbortSignal.abort());
-  assert.equal(isReceiving, false);
-  successor.takeOver({ isLast: false });
-  await scene.clock.advance(0);
-  assert.equal(isReceiving, false);
-  await standby.stop();
-  await first.stop();
-  successor.takeOver({ isLast: false });
-  await waiting;
-  await until(() => successor.status.state === 'connected', 'the successor to connect');
-});
-
-test('a holder whose lease went to another gateway lets go, and no longer speaks about the account', async () => {
-  await using scene = await newScene();
-  const first = scene.supervise('a');
-  await until(() => polls(scene) === 1, 'the first poll that waits');
-  await scene.store.write((tx) => tx.q.updateTable('accounts').set({ owner: 'b', lease_until: scene.clock.now() + 60_000, name: 'written by b' }).execute());
-  await scene.clock.advance(5_000);
-  await until(() => scene.lines.some((line) => line.includes('another gateway has taken this account over')), 'the connection to end');
-  await until(() => first.status.state === 'waiting', 'the account to wait');
-  const [status] = await scene.store.read(allStatus);
-  assert.deepEqual([status?.state, status?.name], ['connected', 'written by b']);
 });
 
 const wish = (scene: Scene, want: 'pause' | 'resume' | 'restart', supervisor?: AccountSupervisor) =>

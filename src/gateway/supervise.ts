@@ -11,7 +11,7 @@ import { afterFailure } from './after-failure.ts';
 import { holdCredential } from './credential-lock.ts';
 import { accountWish } from '../store/account-wishes.ts';
 import type { AccountWish } from '../store/account-wishes.ts';
-import { leaseAccount, releaseAccount, saveStatus } from '../store/accounts.ts';
+import { freshStatus, leaseAccount, releaseAccount, saveStatus } from '../store/accounts.ts';
 import type { AccountState, AccountStatus } from '../store/accounts.ts';
 import type { Store } from '../store/store.ts';
 
@@ -75,20 +75,7 @@ export class AccountSupervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#release = options.takesOver === true ? 'expected' : 'unknown';
-    this.#status = {
-      account: options.account,
-      state: 'connecting',
-      identity: null,
-      name: null,
-      errorCode: null,
-      error: null,
-      attempts: 0,
-      connectedAtMs: null,
-      lastEventAtMs: null,
-      lastAliveAtMs: null,
-      lastCallAtMs: null,
-      nextTryAtMs: null,
-    };
+    this.#status = freshStatus(options.account, { state: 'connecting' });
   }
 
   get status(): AccountStatus {

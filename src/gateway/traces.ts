@@ -7,7 +7,8 @@ import type { TurnEvent } from '../core/turn.ts';
 import type { DeliveryOutcome } from '../delivery/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Span, SpanExporter } from '../lib/otlp.ts';
+import { readPairs } from '../lib/otlp.ts';
+import type { OtlpOptions, Span, SpanExporter } from '../lib/otlp.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
 import { receivedAtMs } from '../store/inbox.ts';
@@ -16,6 +17,8 @@ import { answeredEvent } from '../store/trace.ts';
 import type { AnsweredEvent } from '../store/trace.ts';
 import { attemptOf } from '../store/turns.ts';
 
+const pairs = z.string().trim().refine((text) => readPairs(text) !== undefined, 'must be written name=value,name2=value2');
+
 /** The `telemetry` section of config.yaml. */
 export const telemetrySection = defineSection(
   'telemetry',
@@ -23,11 +26,23 @@ export const telemetrySection = defineSection(
     .strictObject({
       otlp_endpoint: z.url({ protocol: /^https?$/ }).meta({ env: 'OTEL_EXPORTER_OTLP_ENDPOINT' }).describe('Address of an OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318; traces of turns are sent there. A user and password in it are sent as a header').optional(),
       otlp_headers: z.record(z.string(), z.string().meta({ secret: true })).describe('Headers that the collector wants').default({}),
-      service_name: z.string().trim().min(1).meta({ env: 'OTEL_SERVICE_NAME' }).describe('Under which name traces are found').default('hermes-gateway'),
+      otlp_traces_endpoint: z.url({ protocol: /^https?$/ }).meta({ env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' }).describe('Address that traces are sent to as it stands, in place of the one above').optional(),
+      otlp_header_list: pairs.meta({ env: 'OTEL_EXPORTER_OTLP_HEADERS', secret: true }).describe('More headers, written name=value,name2=value2 with % codes').optional(),
+      resource_attributes: pairs.meta({ env: 'OTEL_RESOURCE_ATTRIBUTES' }).describe('What else traces say about this gateway, written name=value,name2=value2 with % codes').optional(),
+      service_name: z.string().trim().min(1).meta({ env: 'OTEL_SERVICE_NAME' }).describe('Under which name traces are found; without it `service.name` of the attributes, or `hermes-gateway`').optional(),
     })
     .prefault({}),
   'restart',
 );
+
+/** Where traces go, and with what; undefined when nobody wants them. */
+export const otlpOptionsOf = (settings: z.output<typeof telemetrySection.schema>, version: string): OtlpOptions | undefined => {
+  const { otlp_endpoint: base, otlp_traces_endpoint: whole, otlp_headers: headers, otlp_header_list: list = '', resource_attributes: written = '', service_name: name } = settings;
+  const endpoint = whole ?? base;
+  if (endpoint === undefined) return undefined;
+  const resource = readPairs(written) ?? {};
+  return { endpoint, ...(whole !== undefined && { isWhole: true }), headers: { ...headers, ...readPairs(list) }, resource, service: name ?? resource['service.name'] ?? 'hermes-gateway', version };
+};
 
 /** Turns and what they consist of as spans: waiting, calls of models, tools, deliveries; and what is answered without a turn, as commands are. No words of anybody are in them. */
 export interface Traces {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { capturingLogger } from './logger.ts';
-import { exportTarget, SpanExporter } from './otlp.ts';
+import { exportTarget, otlpBody, readPairs, SpanExporter } from './otlp.ts';
 import type { Span } from './otlp.ts';
 
 const target = (endpoint: string, headers: Readonly<Record<string, string>> = {}): ReturnType<typeof exportTarget> => exportTarget({ endpoint, headers });
@@ -13,6 +13,22 @@ test('spans go to /v1/traces of the collector, and a query stays behind it', () 
   assert.equal(target('http://127.0.0.1:4318').url, 'http://127.0.0.1:4318/v1/traces');
   assert.equal(target('https://c.example/otlp//').url, 'https://c.example/otlp/v1/traces');
   assert.equal(target('https://c.example/otlp?token=a%2Bb').url, 'https://c.example/otlp/v1/traces?token=a%2Bb');
+});
+
+test('the address for traces alone is taken as it stands', () => {
+  for (const endpoint of ['https://c.example/', 'https://c.example/v1/traces?x=1', 'https://c.example/ingest/']) assert.equal(exportTarget({ endpoint, isWhole: true, headers: {} }).url, endpoint);
+});
+
+test('pairs are read as the variables of OpenTelemetry are written', () => {
+  assert.deepEqual(readPairs('api-key=abc=, x-org = a%20b%2Cc ,,authorization=Basic%20YQ=='), { 'api-key': 'abc=', 'x-org': 'a b,c', authorization: 'Basic YQ==' });
+  assert.deepEqual(readPairs(''), {});
+  for (const text of ['abc', '=x', 'a=1,b', 'a b=1']) assert.equal(readPairs(text), undefined, text);
+});
+
+test('what else is known about the sender goes with the spans, and never in place of its version', () => {
+  const body = otlpBody([], { service: 'hermes', version: '1', resource: { 'deployment.environment': 'prod', 'service.version': '9' } });
+  assert.match(body, /"key":"deployment\.environment","value":\{"stringValue":"prod"\}/);
+  assert.match(body, /"key":"service\.version","value":\{"stringValue":"1"\}/);
 });
 
 test('a user and password are sent as a header, unless one is configured', () => {

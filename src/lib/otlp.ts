@@ -19,10 +19,21 @@ export interface Span {
 export interface OtlpOptions {
   /** Of the collector, without `/v1/traces`. A user and password in it are sent as a header, a query stays at the end. */
   readonly endpoint: string;
+  /** The endpoint is the whole address already. */
+  readonly isWhole?: true;
   readonly headers: Readonly<Record<string, string>>;
   readonly service: string;
   readonly version: string;
+  /** What else is to be known about whoever sends them. */
+  readonly resource?: Readonly<Record<string, string>>;
 }
+
+/** `name=value,name2=value2`, with `%` codes, as the variables of OpenTelemetry are written; undefined for anything else. */
+export const readPairs = (text: string): Readonly<Record<string, string>> | undefined => {
+  const parts = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  const pairs = parts.map((part) => /^([^=\s]+)\s*=\s*(.*)$/s.exec(part));
+  return pairs.includes(null) ? undefined : Object.fromEntries(pairs.map((pair) => [percentDecoded(pair?.[1] ?? ''), percentDecoded(pair?.[2] ?? '')]));
+};
 
 const sendEveryMs = 5000;
 const mostWaiting = 2000;
@@ -57,18 +68,18 @@ const wireSpan = (span: Span): unknown => ({
 });
 
 /** The body of an export: OTLP over HTTP in its JSON form. */
-export const otlpBody = (spans: readonly Span[], { service, version }: Pick<OtlpOptions, 'service' | 'version'>): string =>
+export const otlpBody = (spans: readonly Span[], { service, version, resource }: Pick<OtlpOptions, 'service' | 'version' | 'resource'>): string =>
   JSON.stringify({
-    resourceSpans: [{ resource: { attributes: attributes({ 'service.name': service, 'service.version': version }) }, scopeSpans: [{ scope: { name: service, version }, spans: spans.map(wireSpan) }] }],
+    resourceSpans: [{ resource: { attributes: attributes({ ...resource, 'service.name': service, 'service.version': version }) }, scopeSpans: [{ scope: { name: service, version }, spans: spans.map(wireSpan) }] }],
   });
 
 /** Where spans are sent to, and with what. */
-export const exportTarget = ({ endpoint, headers }: Pick<OtlpOptions, 'endpoint' | 'headers'>): { readonly url: string; readonly headers: Readonly<Record<string, string>> } => {
+export const exportTarget = ({ endpoint, isWhole, headers }: Pick<OtlpOptions, 'endpoint' | 'isWhole' | 'headers'>): { readonly url: string; readonly headers: Readonly<Record<string, string>> } => {
   const url = new URL(endpoint);
   const login = url.username === '' && url.password === '' ? undefined : Buffer.from(`${percentDecoded(url.username)}:${percentDecoded(url.password)}`).toString('base64');
   url.username = '';
   url.password = '';
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  if (isWhole !== true) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
   return { url: url.href, headers: { 'content-type': 'application/json', ...(login !== undefined && { authorization: `Basic ${login}` }), ...headers } };
 };
 

@@ -26,7 +26,7 @@ export interface Contents {
 }
 
 /** What a running gateway makes anew, what is copied in another way, and what are backups themselves. */
-const passing = new Set(['backups', 'cache', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.lock-next', 'gateway.pid', 'gateway.sock', 'gateway-config.json', 'gateway-starts.json', 'gateway-starting.json', '.gateway-restart.json', '.gateway-after-turn.json', '.load-database']);
+const passing = new Set(['backups', 'cache', 'processes', 'gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'gateway.lock', 'gateway.lock-journal', 'gateway.lock-config', 'gateway.lock-next', 'gateway.pid', 'gateway.sock', 'gateway-config.json', 'gateway-starts.json', 'gateway-starting.json', '.gateway-restart.json', '.gateway-after-turn.json', '.load-database']);
 const secret = new Set(['.env', 'mcp-tokens', 'auth.json', 'secrets']);
 /** What was in these files before they were changed. */
 const earlierConfig = /^(?:\.env|config\.yaml)\..*\.bak$/;

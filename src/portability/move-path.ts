@@ -1,6 +1,7 @@
-import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { cp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
+import { giveToOwner, makeFolders } from '../lib/give-to-owner.ts';
 import { syncFolder, syncTree } from '../lib/sync-folder.ts';
 
 /** What was copied elsewhere, until it is removed. */
@@ -12,6 +13,7 @@ const moveByCopy = async (from: string, to: string): Promise<void> => {
   try {
     await rm(partial, { recursive: true, force: true });
     await cp(from, partial, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+    await giveToOwner(partial, dirname(to));
     await syncTree(partial);
     await rename(partial, to);
   } catch (error) {
@@ -30,7 +32,7 @@ const moveByCopy = async (from: string, to: string): Promise<void> => {
 
 /** Moves a file or a folder to where nothing is, to another disk too. When it rejects, everything is where it was. */
 export const movePath = async (from: string, to: string): Promise<void> => {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await makeFolders(dirname(to));
   try {
     await rename(from, to);
   } catch (error) {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { giveToOwner } from '../lib/give-to-owner.ts';
 import { refuseHalfRestored, unloadedNote } from '../store/half-restored.ts';
 import { lockHome } from '../store/home-lock.ts';
 import { newerSchema, schemaVersion } from '../store/migrations.ts';
@@ -71,6 +72,7 @@ const replace = async (options: RestoreOptions): Promise<Restored> => {
     if (options.loadsDatabase === true) await writeFile(unloadedNote(staged), file, { mode: 0o600 });
     const isNew = replaced.every((part) => !existsSync(join(home, part)));
     const aside = isNew ? join('backups', asideName(clock)) : await chooseAside(home, folder, asideName(clock));
+    await giveToOwner(folder, home);
     signal?.throwIfAborted();
     await moveIntoPlace(home, folder, { format: 1, file, createdAt: manifest.createdAt, aside, replace: options.loadsDatabase === true ? [...replaced, basename(unloadedNote(home))] : replaced, add: manifest.files.map(({ path }) => path).filter((path) => isMerged(partOf(path))) });
     return { manifest, parts, aside: existsSync(join(home, aside)) ? join(home, aside) : undefined, open };
@@ -81,7 +83,7 @@ const replace = async (options: RestoreOptions): Promise<Restored> => {
 
 /**
  * Puts a backup in the place of what is in a home, where no gateway may be running. Everything is checked before anything is moved, and what is replaced
- * is kept aside. If the process dies in between, the next look at the home finishes it. Throws a `ConfigError` or a `StoreError` that says what to do.
+ * is kept aside. All of it belongs to whoever has the home. If the process dies in between, the next look at the home finishes it. Throws a `ConfigError` or a `StoreError` that says what to do.
  */
 export const restoreBackup = async (options: RestoreOptions): Promise<Restored> => {
   const lock = lockHome(options.home);

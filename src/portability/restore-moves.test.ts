@@ -131,6 +131,9 @@ const settles = async (at: string): Promise<'old' | 'new'> => {
   return 'new';
 };
 
+/** Each of them is a process of its own, which takes long on a slow machine. */
+const manyProcesses = { timeout: 600_000 };
+
 const killedEverywhere = async (prepare: (at: string) => Promise<void>): Promise<void> => {
   await prepare(home);
   const renames = await inMortal('restore', home, Infinity);
@@ -149,7 +152,7 @@ const killedEverywhere = async (prepare: (at: string) => Promise<void>): Promise
   assert.match(outcomes.join(' '), /^(?:old )+new(?: new){8,}$/);
 };
 
-test('a restore that is killed at any of its moves leaves the old home, or becomes the new one at the next look, with all rows in both', () => killedEverywhere(() => Promise.resolve()));
+test('a restore that is killed at any of its moves leaves the old home, or becomes the new one at the next look, with all rows in both', manyProcesses, () => killedEverywhere(() => Promise.resolve()));
 
 /** Backups, the files that people sent and the agents each on another disk. */
 const spread = async (at: string): Promise<void> => {
@@ -163,7 +166,7 @@ const spread = async (at: string): Promise<void> => {
 };
 const skipSpread = isOtherDisk ? false : 'there is no second file system here';
 
-test('the same holds for a home of which parts are on another disk', { skip: skipSpread }, () => killedEverywhere(spread));
+test('the same holds for a home of which parts are on another disk', { ...manyProcesses, skip: skipSpread }, () => killedEverywhere(spread));
 
 test('with backups on another disk, or on one that is not there, what is replaced is kept in the home itself, and is in no backup', { skip: skipSpread }, async () => {
   await spread(home);

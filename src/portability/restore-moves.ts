@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../core/errors.ts';
 import { mergeActs } from '../lib/audit-log.ts';
+import { makeFolders } from '../lib/give-to-owner.ts';
 import { syncFolder, syncTree } from '../lib/sync-folder.ts';
 import { writeAtomically } from '../lib/write-atomically.ts';
 import { restoringFolder } from '../store/half-restored.ts';
@@ -40,7 +41,7 @@ export const chooseAside = async (home: string, folder: string, name: string): P
   const there = join(home, 'backups', `.partial-${basename(folder)}`);
   await mkdir(probe);
   try {
-    await mkdir(dirname(there), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(there));
     await rename(probe, there);
     await rmdir(there);
     return join('backups', name);

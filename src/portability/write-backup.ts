@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { giveToOwner, makeFolders } from '../lib/give-to-owner.ts';
 import { nameFile } from '../lib/name-file.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import { tarEnd, tarHeader, tarPadding } from '../lib/tar.ts';
@@ -137,7 +138,7 @@ const copyForBackup = async (options: BackupOptions, folder: string): Promise<So
 /** Writes everything of a home into one file, beside a gateway that may be at work. The file is there whole or not at all. */
 export const writeBackup = async (options: BackupOptions): Promise<Backup> => {
   const { file, home } = options;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolders(dirname(file));
   await sweepPartial(dirname(file), options.clock.now());
   const folder = await mkdtemp(join(dirname(file), '.partial-'));
   const hold = holdPartial(folder);
@@ -151,6 +152,7 @@ export const writeBackup = async (options: BackupOptions): Promise<Backup> => {
     await pipeline(content, createGzip(), createWriteStream(partial, { mode: 0o600, flush: true }), { signal: options.signal });
     if (archived === undefined) throw new Error('the archive has no end');
     const { size } = await stat(partial);
+    await giveToOwner(partial, dirname(file));
     await rename(partial, file);
     await syncFolder(dirname(file));
     const isDamaged = database === 'damaged';

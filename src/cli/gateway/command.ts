@@ -23,6 +23,7 @@ import { endAfterTurn, refuseInside } from './inside-turn.ts';
 import { holderOf } from './process.ts';
 import { serviceFor } from './service.ts';
 import type { Service } from './service.ts';
+import { sharedEnvironment, unseenByService } from './shell-variables.ts';
 import { settledHolder, startDetached } from './start.ts';
 import type { Started, StartWish } from './start.ts';
 import { restartGateway, stopGateway } from './stop.ts';
@@ -116,16 +117,18 @@ const start = (terminal: Terminal): Command =>
     .option('--replace', 'take over from a gateway that runs, and end it')
     .addOption(asRoot())
     .addHelpText('after', '\nExamples:\n  hermes gateway start\n  hermes gateway start --replace\n  hermes gateway start --all')
-    .action((options: AllOption & { readonly replace?: true; readonly asRoot?: true }) =>
-      eachHome(terminal, options, async (home) => {
+    .action((options: AllOption & { readonly replace?: true; readonly asRoot?: true }) => {
+      const { env, leftOut } = options.all === true ? sharedEnvironment(terminal.env) : { env: terminal.env, leftOut: [] };
+      if (leftOut.length > 0) terminal.writeError(`Not given to any of them, because it is for one gateway: ${leftOut.join(', ')}. What a gateway needs stands in its own .env.\n`);
+      return eachHome(terminal, options, async (home) => {
         if (options.replace === true) refuseInside(terminal, home, 'hermes gateway start --replace');
-        const { pid, isNew } = await startAnyhow(terminal, home, options);
+        const { pid, isNew } = await startAnyhow({ ...terminal, env }, home, options);
         if (isNew && options.replace !== true) noteAct(home, 'gateway start', `process ${pid}`);
-        await tellTrouble(terminal, home, pid);
+        await tellTrouble({ ...terminal, env }, home, pid);
         if (!isNew) return `The gateway of ${home} already runs as process ${pid}. hermes gateway restart starts it anew, hermes gateway start --replace lets a new one take over.`;
         return `The gateway of ${home} runs as process ${pid}. hermes status shows what it does, hermes login opens its page, hermes gateway stop ends it.`;
-      }),
-    );
+      });
+    });
 
 const stop = (terminal: Terminal): Command =>
   new Command('stop')
@@ -216,6 +219,8 @@ const install = (terminal: Terminal): Command =>
     .addHelpText('after', '\nExamples:\n  hermes gateway install\n  hermes gateway install --print\n  sudo HERMES_HOME="$HOME/.hermes" hermes gateway install --system')
     .action(async (options: { readonly system?: true; readonly force?: true; readonly print?: true }) => {
       const service = await serviceOf(terminal, options.system === true);
+      const unseen = await unseenByService(terminal);
+      if (unseen.length > 0) terminal.writeError(`The service does not see what only this shell says: ${unseen.join(', ')}. hermes config set keeps it; hermes setup --save-env keeps the keys that it uses.\n`);
       if (options.print === true) return terminal.write(`${paint(terminal, 'dim', `# ${service.path}`)}\n${service.text}`);
       refuseInstall(terminal, service, options);
       await prepareHome(resolveHome(terminal.env));

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sampleTarget } from '../../../test/support/samples.ts';
 import { manualClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { capturingLogger, silentLogger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/logger.ts';
 import { noUsage } from '../../core/transcript.ts';
 import { openStore } from '../../store/open.ts';
 import { finishTurn, startTurn } from '../../store/turns.ts';
@@ -15,13 +16,13 @@ import { untilWished } from './follow-wishes.ts';
 
 const pid = 4711;
 
-const newScene = async () => {
+const newScene = async (log: Logger = silentLogger) => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-wish-'));
   const clock = manualClock();
   const store = await openStore({ path: join(home, 'gateway.db'), clock, log: silentLogger, checkIntegrity: false });
   const over = new AbortController();
   const wished: { end?: string | undefined } = {};
-  const followed = untilWished({ home, pid, store, clock, log: silentLogger, signal: over.signal }).then((end) => (wished.end = end));
+  const followed = untilWished({ home, pid, store, clock, log, signal: over.signal }).then((end) => (wished.end = end));
   return {
     home,
     begin: () => store.write((tx) => startTurn(tx, { sessionId: 's1', lane: 'turn:s1', target: sampleTarget() })),
@@ -62,6 +63,14 @@ test('a wish waits for the end of its turn, and a later one takes its place', as
   assert.equal(await scene.look(), undefined);
   await scene.finish(id);
   assert.equal(await scene.look(), 'stop');
+});
+
+test('what cannot be read is said at once, and then ever more rarely', async () => {
+  const { log, lines } = capturingLogger();
+  await using scene = await newScene(log);
+  await mkdir(join(scene.home, '.gateway-after-turn.json'));
+  for (let look = 1; look <= 20; look += 1) await scene.look(500);
+  assert.deepEqual(lines.map((line) => (JSON.parse(line) as { msg: string; failures: number })).map(({ msg, failures }) => [msg, failures]), [1, 2, 4, 8, 16].map((failures) => ['gateway.wish_not_read', failures]));
 });
 
 test('a turn that does not end keeps nobody for longer than ten minutes', async () => {

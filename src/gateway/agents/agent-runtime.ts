@@ -10,9 +10,7 @@ import type { PromptInput } from '../../agent/prompt.ts';
 import { sessionOfTurn, streamInSession } from '../../agent/session-context.ts';
 import { SkillLibrary } from '../../agent/tools/skills/skill-library.ts';
 import { spillResult } from '../../agent/tools/spill-result.ts';
-import { toolSet } from '../../agent/tools/tool-set.ts';
-import { groupTools, selectGroups } from '../../agent/tools/toolsets.ts';
-import type { ToolGroup, ToolPlace } from '../../agent/tools/toolsets.ts';
+import type { ToolGroup } from '../../agent/tools/toolsets.ts';
 import type { Tool, ToolSet } from '../../agent/tools/contract.ts';
 import { webTools } from '../../agent/tools/web/web-tools.ts';
 import { newAgent } from '../../agent/turn.ts';
@@ -31,6 +29,8 @@ import type { GatewaySettings } from '../settings.ts';
 import { outgoingOfAgent } from './outgoing-of-agent.ts';
 import type { PrepareOutgoing, WaysOut } from './outgoing-of-agent.ts';
 import { AcpOfAgent } from './acp-of-agent.ts';
+import { AgentEquipment, groupsInStock } from './equipment.ts';
+import type { Stock } from './equipment.ts';
 import { passedVariables } from './own-variables.ts';
 import type { OwnVariables, VariablesOutside } from './own-variables.ts';
 import { promptInputOf } from './prompt-input.ts';
@@ -39,6 +39,7 @@ import { PromptKeeper } from './prompt-keeper.ts';
 import { settingsOfAgent } from './settings-of-agent.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { AgentSpendMeter, meteredAgent } from './spend-meter.ts';
+import type { SpendMeterDeps } from './spend-meter.ts';
 import { toolsOfAgent } from './tools-of-agent.ts';
 import { workspaceOf } from './work-folders.ts';
 
@@ -65,17 +66,10 @@ export interface RuntimeDeps {
   isOwner(person: { readonly account: string; readonly userId: string }): boolean;
   readonly targets: ResolveDeps;
   readonly ways: WaysOut;
+  /** A call of a model has been answered. */
+  readonly onSpent: SpendMeterDeps['onSpent'];
   /** What is really said when an agent writes into another chat. */
   screenSent: SendMessageDeps['screen'];
-}
-
-/** What an agent has at one place. */
-interface Equipment {
-  readonly groups: readonly ToolGroup[];
-  readonly tools: ToolSet;
-  readonly agent: Agent;
-  /** Of the tool definitions. */
-  readonly toolBytes: number;
 }
 
 interface Generation {
@@ -112,10 +106,9 @@ export class AgentRuntime {
   readonly #prompts: PromptKeeper;
   readonly #acp: AcpOfAgent;
   readonly #meter: AgentSpendMeter;
-  readonly #equipment = new Map<string, Equipment>();
+  readonly #equipment: AgentEquipment;
   #own: readonly Tool[] = [];
   #generation: Generation;
-  #equippedWith: { generation: Generation; mcp: readonly ToolGroup[] } | undefined;
 
   static async open(deps: RuntimeDeps): Promise<AgentRuntime> {
     const settings = deps.settings();
@@ -151,6 +144,7 @@ export class AgentRuntime {
       settings: () => runtime.#current().settings,
       redact: (text) => runtime.redact(text),
       childEnvironment: () => runtime.#childEnvironment(),
+      environment: (name) => deps.outside.environment?.(name),
       variable: (name) => deps.variables.get(name),
       keepAlways: (patterns) => deps.keepAlways(patterns),
       moreTools: (approve) => deps.moreTools(approve),
@@ -170,10 +164,11 @@ export class AgentRuntime {
     this.#deps = deps;
     this.agentHome = own.agentHome;
     this.memory = own.memory;
-    this.#meter = new AgentSpendMeter({ agent: deps.id, store: deps.store, clock: deps.clock, log: deps.log, limitUsd: () => deps.settings().agents[deps.id]?.daily_spend_usd });
+    this.#meter = new AgentSpendMeter({ agent: deps.id, store: deps.store, clock: deps.clock, log: deps.log, onSpent: deps.onSpent, limitUsd: () => deps.settings().agents[deps.id]?.daily_spend_usd });
     this.#generation = this.#generate(deps.settings());
     this.skills = new SkillLibrary({ home: own.agentHome, userHome: deps.shared.userHome, options: () => deps.settings().skills, log: deps.log });
     this.#prompts = new PromptKeeper(deps.store, deps.clock);
+    this.#equipment = new AgentEquipment({ id: deps.id, stock: () => this.#stock(), agentWith: (tools) => inSession(this.agentWith(tools)) });
     const { userHome } = deps.shared;
     this.prepare = outgoingOfAgent({ ...deps, agentHome: own.agentHome, userHome, settings: () => this.settings, workspace: () => this.#workspace(), workdir: (sessionId) => (sessionId === undefined ? undefined : deps.shared.folders.of(sessionId)) ?? this.#workspace() });
     this.#acp = new AcpOfAgent({ ...deps, agentHome: own.agentHome, userHome, childEnvironment: () => this.#childEnvironment() });
@@ -195,7 +190,7 @@ export class AgentRuntime {
 
   /** The tools that the agent has for an account, by toolset. */
   groupsFor(account: string): readonly ToolGroup[] {
-    return this.#equip(account).groups;
+    return this.#equipment.at(account).groups;
   }
 
   /** Where the agent stands in a conversation. */
@@ -206,13 +201,13 @@ export class AgentRuntime {
 
   /** Everything that could be selected. */
   get allGroups(): readonly ToolGroup[] {
-    return [...groupTools([...this.#own, ...this.#current().web]), ...this.#deps.shared.mcp.groups()];
+    return groupsInStock(this.#stock());
   }
 
   /** Who answers at a place, and what that costs of the model's window. */
   answererFor(account: string, only?: readonly string[]): { readonly agent: Agent; readonly toolBytes: number } {
     const acp = this.#acp.agent();
-    return acp === undefined ? this.#equip(account, only) : { agent: inSession(meteredAgent(acp, this.#meter)), toolBytes: 0 };
+    return acp === undefined ? this.#equipment.at(account, only) : { agent: inSession(meteredAgent(acp, this.#meter)), toolBytes: 0 };
   }
 
   /** The agent is another program, which looks after its own context. */
@@ -223,7 +218,7 @@ export class AgentRuntime {
   /** The system prompt of a conversation. */
   async promptFor(begun: BegunTurn, place: { platform: PromptPlatform | undefined; connected: readonly string[] }): Promise<string> {
     const { session, turn } = begun;
-    const equipment = this.#equip(turn.target.account, session.settings.toolsets);
+    const equipment = this.#equipment.at(turn.target.account, session.settings.toolsets);
     const names = equipment.tools.definitions.map(({ name }) => name);
     const stamp = JSON.stringify([place.platform?.name, session.chatType, session.userId, place.connected, names, session.settings.workdir, this.settings.privacy.redact_pii]);
     const system = await this.#prompts.promptFor(session.id, stamp, () => this.#promptInput(begun, { ...place, names, groups: equipment.groups, workdir: session.settings.workdir }));
@@ -232,7 +227,7 @@ export class AgentRuntime {
 
   /** The system prompt of a call that belongs to no conversation. */
   promptOnce(asked: AskedOnce, platform: PromptPlatform): Promise<string> {
-    const { groups, tools } = this.#equip(asked.target.account);
+    const { groups, tools } = this.#equipment.at(asked.target.account);
     const names = tools.definitions.map(({ name }) => name);
     const begun = { session: { id: asked.sessionId, agent: this.id, account: asked.target.account, userId: asked.userId, chatType: asked.target.chatType }, turn: { target: asked.target }, last: undefined };
     return this.#prompts.promptOnce(JSON.stringify([asked.target.account, asked.userId, names]), () => this.#promptInput(begun, { platform, connected: [], names, groups }));
@@ -258,24 +253,9 @@ export class AgentRuntime {
     return this.#generation;
   }
 
-  /** Made once per account, and anew when settings or servers have changed. */
-  #equip(account: string, only?: readonly string[]): Equipment {
+  #stock(): Stock {
     const generation = this.#current();
-    const mcp = this.#deps.shared.mcp.groups();
-    if (this.#equippedWith?.generation !== generation || this.#equippedWith.mcp !== mcp) {
-      this.#equippedWith = { generation, mcp };
-      this.#equipment.clear();
-    }
-    const key = only === undefined ? account : `${account} ${only.join(' ')}`;
-    const found = this.#equipment.get(key) ?? this.#newEquipment(generation, mcp, { account, agent: this.id, only });
-    this.#equipment.set(key, found);
-    return found;
-  }
-
-  #newEquipment({ settings, web }: Generation, mcp: readonly ToolGroup[], place: ToolPlace): Equipment {
-    const groups = selectGroups([...groupTools([...this.#own, ...web]), ...mcp], settings.tools, place);
-    const tools = toolSet(groups.flatMap((group) => group.tools));
-    return { groups, tools, agent: inSession(this.agentWith(tools)), toolBytes: Buffer.byteLength(JSON.stringify(tools.definitions)) };
+    return { generation, settings: generation.settings, tools: this.#own, web: generation.web, mcp: this.#deps.shared.mcp.groups() };
   }
 
   /** The agent's model with other tools than its own. */

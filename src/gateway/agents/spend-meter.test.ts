@@ -12,13 +12,14 @@ import { spendOf } from '../../store/agent-spend.ts';
 import type { Store } from '../../store/store.ts';
 import { AgentSpendMeter, meteredAgent } from './spend-meter.ts';
 
+const forTurn = { what: 'turn', model: 'm' } as const;
 const cost = (usd: number | undefined): Usage => ({ ...noUsage, inputTokens: 1, ...(usd !== undefined && { cost: { usd, status: 'actual' } }) });
 const overBudget = (error: unknown): boolean => error instanceof ModelError && error.code === 'over_budget' && !error.rule.retry && !error.rule.fallBack;
 
 const newMeter = (store: Store, limit: number | undefined) => {
   const clock = manualClock(new Date(2026, 10, 15, 23, 0).getTime());
   const { log, lines } = capturingLogger();
-  return { clock, lines, meter: new AgentSpendMeter({ agent: 'a', store, clock, log, limitUsd: () => limit }) };
+  return { clock, lines, meter: new AgentSpendMeter({ agent: 'a', store, clock, log, onSpent: () => undefined, limitUsd: () => limit }) };
 };
 
 eachStore((_engine, open) => {
@@ -26,9 +27,9 @@ eachStore((_engine, open) => {
     const { store, another } = await open();
     const { meter, clock } = newMeter(store, 1);
     await meter.admit();
-    void meter.spent(cost(0.6));
+    void meter.spent(cost(0.6), forTurn);
     await meter.admit();
-    void meter.spent(cost(0.6));
+    void meter.spent(cost(0.6), forTurn);
     await assert.rejects(meter.admit(), overBudget, 'what was just spent counts, also while it is being written');
     const restarted = newMeter(await another(), 1);
     await assert.rejects(restarted.meter.admit(), overBudget);
@@ -42,13 +43,13 @@ eachStore((_engine, open) => {
   test('without a limit everything is let through and still counted; what has no price is said once where there is a limit', async () => {
     const { store } = await open();
     const free = newMeter(store, undefined);
-    for (const usd of [100, undefined]) await free.meter.spent(cost(usd));
+    for (const usd of [100, undefined]) await free.meter.spent(cost(usd), forTurn);
     await free.meter.admit();
     await free.meter.settle();
     assert.deepEqual(await store.read((db) => spendOf(db, { agent: 'a', day: localDay(free.clock.now()) })), { usd: 100, unpriced: 1 });
     assert.equal(free.lines.length, 0);
     const limited = newMeter(store, 200);
-    for (const usd of [undefined, undefined]) await limited.meter.spent(cost(usd));
+    for (const usd of [undefined, undefined]) await limited.meter.spent(cost(usd), forTurn);
     assert.equal(limited.lines.filter((line) => line.includes('agent.spend_unknown')).length, 1);
   });
 

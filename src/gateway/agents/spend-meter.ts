@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/contract.ts';
-import type { SpendMeter } from '../../agent/models/metered.ts';
+import type { MeteredCall, SpendMeter } from '../../agent/models/metered.ts';
 import { ModelError } from '../../core/errors.ts';
+import type { Usage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { localDay } from '../../lib/local-day.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -15,6 +16,7 @@ export interface SpendMeterDeps {
   readonly log: Logger;
   /** What may be spent in a day; undefined without a limit. */
   limitUsd(): number | undefined;
+  onSpent(usage: Usage, call: MeteredCall): void;
 }
 
 /** Where nothing is limited, what several calls have cost is written together: a crash may take this much of the statistics with it, and no more. */
@@ -41,7 +43,9 @@ export class AgentSpendMeter implements SpendMeter {
     if (usd >= limit) throw new ModelError('over_budget', `the agent ${agent} has spent ${usd.toFixed(2)} of ${limit.toFixed(2)} US dollars today`);
   }
 
-  async spent({ cost }: Parameters<SpendMeter['spent']>[0]): Promise<void> {
+  async spent(usage: Usage, call: MeteredCall): Promise<void> {
+    const { cost } = usage;
+    this.#deps.onSpent(usage, call);
     const limited = this.#deps.limitUsd() !== undefined;
     if (cost === undefined && limited && !this.#hasWarned) {
       this.#hasWarned = true;
@@ -98,7 +102,7 @@ export const meteredAgent = (agent: Agent, meter: SpendMeter): Agent => ({
       return;
     }
     for await (const event of agent.run(input, signal)) {
-      if (event.type === 'usage') await meter.spent(event.usage);
+      if (event.type === 'usage') await meter.spent(event.usage, { what: 'turn', model: event.model ?? '' });
       yield event;
     }
   },

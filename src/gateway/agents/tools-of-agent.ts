@@ -42,6 +42,8 @@ export interface ToolsDeps extends AgentPlace {
   readonly complete: () => CompleteText;
   redact(text: string): string;
   childEnvironment(): Readonly<Record<string, string>>;
+  /** A variable of the gateway's own environment. */
+  environment(name: string): string | undefined;
   /** One of the agent's own variables. */
   variable(name: string): string | undefined;
   /** Tools that need more of the gateway than an agent has. */
@@ -85,7 +87,7 @@ const placeOf = async (deps: ToolsDeps): Promise<GatewayPlace> => {
 const terminalOf = async (deps: ToolsDeps, approve: Approver): Promise<readonly Tool[]> => {
   const { shared } = deps;
   const settings = deps.settings().terminal;
-  const backend = await openBackend({ settings, workspace: workspace(deps), userHome: shared.userHome, path: deps.childEnvironment()['PATH'] ?? '' });
+  const backend = await openBackend({ settings, workspace: workspace(deps), userHome: shared.userHome, path: deps.childEnvironment()['PATH'] ?? '', environment: (name) => deps.environment(name) });
   const guard = newCommandGuard({
     approve,
     settings: () => deps.settings(),

@@ -8,6 +8,7 @@ import type { Hooks } from '../../hooks/hooks.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { agentIds, routedAgent } from '../../routing/select-agent.ts';
+import type { AuditedAct } from '../../lib/audit-log.ts';
 import { findApiCall, hideApiCall } from '../../store/api-calls.ts';
 import type { ApiCall } from '../../store/api-calls.ts';
 import type { Store } from '../../store/store.ts';
@@ -43,6 +44,8 @@ export interface ApiGateDeps {
   readonly singles: SingleTurns;
   /** What a job may be here. */
   readonly jobs: JobRules;
+  /** Writes down what keys have changed. */
+  audit(act: AuditedAct): void;
   settings(): GatewaySettings;
 }
 

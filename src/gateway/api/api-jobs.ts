@@ -1,8 +1,9 @@
-import { jobSummary, viewJobs } from '../../cron/describe-job.ts';
+import { auditedJob, jobSummary, viewJobs } from '../../cron/describe-job.ts';
 import { deliverText, JobRefused } from '../../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../../cron/job-request.ts';
 import { changeJobAsAsked, createJob, pauseJob, removeJob, resumeJob, runJobNow } from '../../cron/manage-jobs.ts';
 import { resolveTarget } from '../../delivery/resolve-target.ts';
+import type { AuditedAct } from '../../lib/audit-log.ts';
 import { findJob, isMadeBy, listJobs } from '../../store/cron-jobs.ts';
 import type { CronJob, JobOrigin } from '../../store/cron-jobs.ts';
 import type { Reading, Store, Writing } from '../../store/store.ts';
@@ -54,7 +55,7 @@ const own = async (db: Reading, caller: JobCaller, id: string): Promise<CronJob>
   return job;
 };
 
-export const newApiJobs = ({ store, jobs: rules }: { readonly store: Store; readonly jobs: JobRules }): ApiJobs => {
+export const newApiJobs = ({ store, jobs: rules, audit }: { readonly store: Store; readonly jobs: JobRules; audit(act: AuditedAct): void }): ApiJobs => {
   const attempt = async <T>(work: () => Promise<T>): Promise<JobResult<T>> => {
     try {
       return { type: 'done', value: await work() };
@@ -80,8 +81,19 @@ export const newApiJobs = ({ store, jobs: rules }: { readonly store: Store; read
     }
   };
 
-  const changing = (caller: JobCaller, id: string, change: (tx: Writing, job: CronJob) => Promise<CronJob>): Promise<JobResult<JobSummary>> =>
-    attempt(() => store.write(async (tx) => summaryOf(tx, await change(tx, await own(tx, caller, id)))));
+  const note = (caller: JobCaller, act: string, job: CronJob): void => audit({ by: `${apiAccount}:${caller.id}`, act: `cron ${act}`, subject: auditedJob(job) });
+
+  /** `change` answers undefined when the job is as it should be already. */
+  const changing = (caller: JobCaller, at: { readonly id: string; readonly act: string }, change: (tx: Writing, job: CronJob) => Promise<CronJob | undefined>): Promise<JobResult<JobSummary>> =>
+    attempt(async () => {
+      const { changed, summary } = await store.write(async (tx) => {
+        const job = await own(tx, caller, at.id);
+        const changed = await change(tx, job);
+        return { changed, summary: await summaryOf(tx, changed ?? job) };
+      });
+      if (changed !== undefined) note(caller, at.act, changed);
+      return summary;
+    });
 
   return {
     list: (caller, { completed }) =>
@@ -90,35 +102,42 @@ export const newApiJobs = ({ store, jobs: rules }: { readonly store: Store; read
         return (await viewJobs(db, jobs)).map(jobSummary);
       }),
     create: (caller, { agent, request }) =>
-      attempt(() =>
-        store.write(async (tx) => {
+      attempt(async () => {
+        const { job, summary } = await store.write(async (tx) => {
           await checkStrangers(tx, caller, request);
-          return summaryOf(tx, await createJob(tx, rules, { agent, request, origin: originOf(caller) }));
-        }),
-      ),
-    find: (caller, id) => attempt(() => store.read(async (db) => summaryOf(db, await own(db, caller, id)))),
-    change: (caller, id, { request, enabled }) =>
-      changing(caller, id, async (tx, job) => {
-        await checkStrangers(tx, caller, request);
-        const isNew = Object.values(request).some((field) => field !== undefined);
-        const changed = isNew ? await changeJobAsAsked(tx, rules, { id, request }) : job;
-        if (enabled === undefined || enabled === (changed.state !== 'paused')) return changed;
-        return enabled ? resumeJob(tx, id) : pauseJob(tx, id);
+          const job = await createJob(tx, rules, { agent, request, origin: originOf(caller) });
+          return { job, summary: await summaryOf(tx, job) };
+        });
+        note(caller, 'add', job);
+        return summary;
       }),
-    pause: (caller, id) => changing(caller, id, (tx) => pauseJob(tx, id)),
-    resume: (caller, id) => changing(caller, id, (tx) => resumeJob(tx, id)),
+    find: (caller, id) => attempt(() => store.read(async (db) => summaryOf(db, await own(db, caller, id)))),
+    change(caller, id, { request, enabled }) {
+      const isNew = Object.values(request).some((field) => field !== undefined);
+      const act = isNew ? 'edit' : enabled === true ? 'resume' : 'pause';
+      return changing(caller, { id, act }, async (tx, job) => {
+        await checkStrangers(tx, caller, request);
+        const changed = isNew ? await changeJobAsAsked(tx, rules, { id, request }) : undefined;
+        if (enabled === undefined || enabled === ((changed ?? job).state !== 'paused')) return changed;
+        return enabled ? resumeJob(tx, id) : pauseJob(tx, id);
+      });
+    },
+    pause: (caller, id) => changing(caller, { id, act: 'pause' }, (tx) => pauseJob(tx, id)),
+    resume: (caller, id) => changing(caller, { id, act: 'resume' }, (tx) => resumeJob(tx, id)),
     run: (caller, id, key) =>
-      changing(caller, id, async (tx, job) => {
+      changing(caller, { id, act: 'run' }, async (tx, job) => {
         await runJobNow(tx, id, key);
         return job;
       }),
     remove: (caller, id) =>
-      attempt(() =>
-        store.write(async (tx) => {
-          await own(tx, caller, id);
+      attempt(async () => {
+        const job = await store.write(async (tx) => {
+          const job = await own(tx, caller, id);
           await removeJob(tx, id);
-          return undefined;
-        }),
-      ),
+          return job;
+        });
+        note(caller, 'remove', job);
+        return undefined;
+      }),
   };
 };

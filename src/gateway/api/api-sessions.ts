@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { sessionMedia } from '../../sessions/attachments.ts';
 import { deleteApiSession } from '../../store/delete-sessions.ts';
 import { countWaiting } from '../../store/inbox.ts';
-import { enqueueLane, laneFacts, turnLane } from '../../store/lanes.ts';
+import { lockLane, turnLane } from '../../store/lanes.ts';
 import { changeSettings, createSession, endSession, findSession, listSessions, setTitle } from '../../store/sessions.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Reading, Store, Writing } from '../../store/store.ts';
@@ -60,11 +60,13 @@ const own = async (db: Reading, keyId: string, id: string): Promise<Session> => 
   return session;
 };
 
-/** The lane's lock: nothing begins in the conversation until the end of the transaction. */
-const requireIdle = async (tx: Writing, id: string): Promise<void> => {
-  const lane = turnLane(id);
-  await enqueueLane(tx, { lane, kind: 'turn' });
-  if ((await laneFacts(tx, lane)).running || (await countWaiting(tx, lane)) > 0) throw new Refused('busy');
+/** One of their own in which nothing is under way, nor begins until the end of the transaction. */
+const ownIdle = async (tx: Writing, keyId: string, id: string): Promise<Session> => {
+  const lane = turnLane((await own(tx, keyId, id)).id);
+  const { running } = await lockLane(tx, { lane, kind: 'turn' });
+  if (running || (await countWaiting(tx, lane)) > 0) throw new Refused('busy');
+  // It may have been removed before the lock was ours.
+  return own(tx, keyId, id);
 };
 
 const nameIt = async (tx: Writing, id: string, title: string | undefined): Promise<void> => {
@@ -110,8 +112,7 @@ const createIn = async (tx: Writing, keyId: string, session: NewApiSession & { r
 };
 
 const forkIn = async (tx: Writing, keyId: string, fork: { readonly of: string; readonly id: string; readonly title: string | undefined }): Promise<Session> => {
-  const parent = await own(tx, keyId, fork.of);
-  await requireIdle(tx, parent.id);
+  const parent = await ownIdle(tx, keyId, fork.of);
   await open(tx, keyId, { id: fork.id, agent: parent.agent, parentId: parent.id, instructions: parent.settings.instructions });
   await copyMessages(tx, parent.id, fork.id);
   if (fork.title === undefined) await inheritTitle(tx, fork.id, parent);
@@ -153,8 +154,7 @@ export const newApiSessions = ({ store, clock, mediaFolder }: ApiSessionsDeps): 
     remove: (keyId, id) =>
       attempt(async () => {
         await store.write(async (tx) => {
-          await own(tx, keyId, id);
-          await requireIdle(tx, id);
+          await ownIdle(tx, keyId, id);
           await deleteApiSession(tx, id);
         });
         await rm(join(mediaFolder, sessionMedia(id)), { recursive: true, force: true });

@@ -3,20 +3,12 @@ import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import { noUsage } from '../../core/transcript.ts';
 import type { TurnEvent } from '../../core/turn.ts';
-import { replyTarget } from '../../core/message.ts';
-import { beginTurn } from '../../sessions/begin.ts';
-import type { BeginPolicy } from '../../sessions/begin.ts';
 import { endApiCall, insertApiCall } from '../../store/api-calls.ts';
 import type { ApiCallResult } from '../../store/api-calls.ts';
-import { insertInboxItem } from '../../store/inbox.ts';
-import { claimLane, enqueueLane, turnLane } from '../../store/lanes.ts';
-import { createSession } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
+import { beginCall, submitCall } from './api-turn.test-support.ts';
 import { CallHub } from './call-hub.ts';
 import { followCall } from './follow-call.ts';
-import { apiAccount } from './place.ts';
-
-const policy: BeginPolicy = { maxAttempts: 3, continueWithinMs: () => 3_600_000, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined };
 
 const result: ApiCallResult = { reason: 'completed', error: null, rows: [{ role: 'assistant', content: 'said elsewhere', finishReason: 'stop' }], usage: noUsage, throughId: 3 };
 const call = { id: 'resp_1', keyId: 'k1', kind: 'response', sessionId: 's1', request: {}, hidden: false };
@@ -50,16 +42,9 @@ eachStore((_engine, open) => {
     const { store, clock } = await open();
     await store.write(async (tx) => {
       await insertApiCall(tx, call);
-      await createSession(tx, { id: 's1', agent: 'main', account: apiAccount, chatType: 'dm' });
-      await enqueueLane(tx, { lane: turnLane('s1'), kind: 'turn' });
-      const event = { account: apiAccount, kind: 'message', nativeId: 'resp_1', chat: { id: 'c', type: 'dm' }, sender: { id: 'k1', isBot: false }, text: 'x', media: [], addressed: true, mentioned: false, sentAtMs: 0 } as const;
-      await insertInboxItem(tx, { event, class: 'chat', decisions: [], place: { lane: turnLane('s1'), sessionId: 's1', sessionKey: '' } });
+      await submitCall(tx, 's1', 'resp_1');
     });
-    const begun = await store.write(async (tx) => {
-      const claim = (await claimLane(tx, { lane: turnLane('s1'), owner: 'one', leaseMs: 60_000 })) ?? assert.fail();
-      return beginTurn(tx, claim, policy);
-    });
-    if (begun.type !== 'turn') return assert.fail();
+    const begun = await beginCall(store, 's1', 'one');
     const hub = new CallHub();
     /** The turn ends while the store is being asked. */
     const slow = Object.create(store, {

@@ -3,35 +3,17 @@ import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { capturingLogger } from '../../lib/logger.ts';
-import { beginTurn } from '../../sessions/begin.ts';
-import type { BegunTurn, BeginPolicy } from '../../sessions/begin.ts';
-import { replyTarget } from '../../core/message.ts';
+import type { BegunTurn } from '../../sessions/begin.ts';
 import { runEventsAfter } from '../../store/api-run-events.ts';
 import type { RunEvent } from '../../store/api-run-events.ts';
-import { insertInboxItem } from '../../store/inbox.ts';
-import { claimLane, enqueueLane, releaseLane, turnLane } from '../../store/lanes.ts';
-import { createSession } from '../../store/sessions.ts';
+import { releaseLane } from '../../store/lanes.ts';
 import type { Store } from '../../store/store.ts';
 import { appendMessage } from '../../store/transcripts.ts';
+import { beginCall, submitCall } from './api-turn.test-support.ts';
 import { RunLog } from './run-log.ts';
 
-const lane = turnLane('s');
-const policy: BeginPolicy = { maxAttempts: 3, continueWithinMs: () => 3_600_000, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined };
-
-const submit = (store: Store, nativeId: string): Promise<void> =>
-  store.write(async (tx) => {
-    await createSession(tx, { id: 's', agent: 'main', account: 'api_server', chatType: 'dm' });
-    await enqueueLane(tx, { lane, kind: 'turn' });
-    const event = { account: 'api_server', kind: 'message', nativeId, chat: { id: 'c', type: 'dm' }, sender: { id: 'k', isBot: false }, text: 'x', media: [], addressed: true, mentioned: false, sentAtMs: 0 } as const;
-    await insertInboxItem(tx, { event, class: 'chat', decisions: [], place: { lane, sessionId: 's', sessionKey: '' } });
-  });
-
-const begin = (store: Store, owner: string): Promise<BegunTurn> =>
-  store.write(async (tx) => {
-    const claim = (await claimLane(tx, { lane, owner, leaseMs: 60_000 })) ?? assert.fail('the lane is held');
-    const begun = await beginTurn(tx, claim, policy);
-    return begun.type === 'turn' ? begun : assert.fail('nothing to do');
-  });
+const submit = (store: Store, nativeId: string): Promise<void> => store.write((tx) => submitCall(tx, 's', nativeId));
+const begin = (store: Store, owner: string): Promise<BegunTurn> => beginCall(store, 's', owner);
 
 const events = async (store: Store): Promise<readonly RunEvent[]> => (await store.read((db) => runEventsAfter(db, { runId: 'run_1', seq: 0, limit: 100 }))).map(({ event }) => event);
 const said = (all: readonly RunEvent[]): string => all.flatMap((event) => (event.type === 'text' ? [event.delta] : [])).join('');

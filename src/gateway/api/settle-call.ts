@@ -1,5 +1,5 @@
 import { callOfTurn, rowsOfTurn } from '../../store/api-calls.ts';
-import type { SettleTurn } from '../../sessions/begin.ts';
+import type { SettleTurn } from '../../sessions/turn-policy.ts';
 import type { RunningTurn } from '../../store/turns.ts';
 import { endCall } from './end-call.ts';
 import { apiAccount } from './place.ts';

@@ -1,22 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { progressOfCall } from '../../store/api-calls.ts';
 import { countWaiting, insertInboxItem } from '../../store/inbox.ts';
-import { enqueueLane, turnLane } from '../../store/lanes.ts';
+import { enqueueLane, lockLane, turnLane } from '../../store/lanes.ts';
 import type { Writing } from '../../store/store.ts';
 import { steerId } from './call-of.ts';
 import { apiAccount } from './place.ts';
-
-const mostWaiting = 20;
+import { mostWaitingCalls } from './submit-call.ts';
 
 /** Says something to a run that goes on, which takes it into account before its next step. */
 export const steerRun = async (tx: Writing, run: { readonly id: string; readonly sessionId: string }, said: { readonly text: string; readonly nowMs: number }): Promise<'accepted' | 'not_running' | 'queue_full'> => {
   const lane = turnLane(run.sessionId);
+  // The run cannot end meanwhile.
+  await lockLane(tx, { lane, kind: 'turn' });
   const { state, event, stopping } = await progressOfCall(tx, { id: run.id, account: apiAccount });
   if (state !== 'running' || stopping || event === undefined) return 'not_running';
-  // The lane's lock: the run cannot end meanwhile.
+  if ((await countWaiting(tx, lane)) >= mostWaitingCalls) return 'queue_full';
   await enqueueLane(tx, { lane, kind: 'turn' });
-  if ((await progressOfCall(tx, { id: run.id, account: apiAccount })).state !== 'running') return 'not_running';
-  if ((await countWaiting(tx, lane)) >= mostWaiting) return 'queue_full';
   const { files: _files, results: _results, ...rest } = event;
   const steer = { ...rest, nativeId: steerId(run.id, randomBytes(6).toString('hex')), text: said.text, sentAtMs: said.nowMs, steers: true as const };
   await insertInboxItem(tx, { event: steer, class: 'chat', decisions: [{ step: 'kind', verdict: `said to the run ${run.id}` }], place: { lane, sessionId: run.sessionId, sessionKey: '' } });

@@ -6,7 +6,7 @@ import type { Attachment, TranscriptMessage } from '../../core/transcript.ts';
 import { findApiCall, insertApiCall } from '../../store/api-calls.ts';
 import { countWaiting, insertInboxItem } from '../../store/inbox.ts';
 import type { Decision } from '../../store/inbox.ts';
-import { enqueueLane, laneFacts, turnLane } from '../../store/lanes.ts';
+import { enqueueLane, laneFacts, lockLane, turnLane } from '../../store/lanes.ts';
 import { bindSession, boundSession, changeSettings, createSession, findSession, lockSessionKey, reopenSession } from '../../store/sessions.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { Writing } from '../../store/store.ts';
@@ -56,7 +56,8 @@ interface Seat {
   readonly isNew: boolean;
 }
 
-const mostWaiting = 20;
+/** Of one conversation, whether they begin something or are said to a run. */
+export const mostWaitingCalls = 20;
 
 const placeKey = (call: SubmittedCall, name: string): string => {
   const id = createHash('sha256').update(JSON.stringify([call.callerId, name])).digest('hex').slice(0, 32);
@@ -71,8 +72,9 @@ const openSession = async (tx: Writing, call: SubmittedCall, parentId?: string):
   return { session: { id, agent: call.agent, endedAtMs: null }, isNew: true };
 };
 
-/** A conversation of this key; those of other keys and of chats do not exist for it. */
+/** A conversation of this key, which stays until the end of the transaction; those of other keys and of chats do not exist for it. */
 const ownSession = async (tx: Writing, call: SubmittedCall, id: string): Promise<Seat | undefined> => {
+  await lockLane(tx, { lane: turnLane(id), kind: 'turn' });
   const session = await findSession(tx, id);
   return session === undefined || session.account !== apiAccount || session.userId !== call.callerId ? undefined : { session, isNew: false };
 };
@@ -166,7 +168,7 @@ export const submitCall = async (write: <T>(work: (tx: Writing) => Promise<T>) =
       const lane = turnLane(sessionId);
       if (seat.session.endedAtMs !== null) await reopenSession(tx, sessionId);
       await enqueueLane(tx, { lane, kind: 'turn' });
-      if ((await countWaiting(tx, lane)) >= mostWaiting) throw new Refused('queue_full');
+      if ((await countWaiting(tx, lane)) >= mostWaitingCalls) throw new Refused('queue_full');
       if (seat.isNew) for (const row of call.history) await appendMessage(tx, { sessionId, turnId: null }, row);
       const results = await namedResults(tx, call, sessionId);
       if ('unknownResult' in results) throw new Refused(results);

@@ -4,7 +4,7 @@ import type { SessionSharing } from '../core/session-key.ts';
 import { settleCronTurn } from '../cron/settle-turn.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { BeginPolicy } from '../sessions/begin.ts';
+import type { TurnPolicy } from '../sessions/turn-policy.ts';
 import type { Accounts } from './accounts.ts';
 import { busyModeOf } from './admit.ts';
 import { newAgentLimits } from './agents/agent-limits.ts';
@@ -24,8 +24,8 @@ const maxAttempts = 3;
 /** Whose conversation it is where several people speak. */
 export const sharingOf = (settings: GatewaySettings): SessionSharing => ({ groupSessionsPerUser: settings.group_sessions_per_user, threadSessionsPerUser: settings.thread_sessions_per_user });
 
-/** How turns begin in this gateway, by its settings and accounts as they are at that moment. */
-export const beginPolicy = ({ clock, settings, accounts, singles }: PolicyDeps): BeginPolicy => ({
+/** What holds for turns in this gateway, by its settings and accounts as they are at that moment. */
+export const turnPolicy = ({ clock, settings, accounts, singles }: PolicyDeps): TurnPolicy => ({
   maxAttempts,
   continueWithinMs: () => settings().agent.gateway_auto_continue_freshness * 1000,
   settle: (turn) => settleApiCall(turn) ?? settleCronTurn(turn),
