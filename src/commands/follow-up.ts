@@ -17,7 +17,7 @@ export interface FollowUp {
 export const enqueueFollowUp = async (tx: Writing, call: CommandCall, message: FollowUp): Promise<{ running: boolean; count: number }> => {
   const { running } = await laneFacts(tx, call.lane);
   const { button: _button, replyTo: _replyTo, batch: _batch, ...rest } = call.event;
-  const event = { ...rest, kind: 'message' as const, nativeId: `${call.event.nativeId}:${message.mark}`, text: message.text, media: [], ...(message.steers === true && { steers: true as const }) };
+  const event = { ...rest, kind: 'message' as const, nativeId: `${call.event.nativeId}:${message.mark}`, text: message.text, media: [], patient: true as const, ...(message.steers === true && { steers: true as const }) };
   // The lane's lock first: it makes the order of items the order of commits.
   await enqueueLane(tx, { lane: call.lane, kind: 'turn' });
   const id = await insertInboxItem(tx, {

@@ -3,8 +3,10 @@ import type { Answer, Question } from '../core/question.ts';
 import { enqueueQuestion, enqueueSettled } from '../delivery/question-message.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { holdLane } from '../store/lanes.ts';
+import { persist } from '../store/persist.ts';
 import { closeQuestion, findQuestionByKey, keepQuestion, useAnswer } from '../store/questions.ts';
 import type { StoredQuestion } from '../store/questions.ts';
 import type { Store, Writing } from '../store/store.ts';
@@ -22,6 +24,7 @@ export interface OwnQuestions {
 export interface AskDeps {
   readonly store: Store;
   readonly clock: Clock;
+  readonly log: Logger;
   platform(account: string): Platform | undefined;
   readonly own?: OwnQuestions | undefined;
 }
@@ -82,19 +85,20 @@ const settle = async (tx: Writing, found: StoredQuestion): Promise<Answer | unde
 
 /**
  * Lets the tools of a turn ask in its chat. A question that the turn asked before the process ended is found again, with the time it has
- * left; an answer is taken once.
+ * left; an answer is taken once. Whoever waits for a person also waits for a store that is in trouble meanwhile.
  */
 export const askPerson =
   (deps: AskDeps, begun: BegunTurn): AskPerson =>
   async (question, from, signal) => {
     const key = `turn:${begun.turn.id}:${from.callId}:${from.index}`;
     using changes = changesOf(deps.store, key);
-    await ask(deps, begun, { key, callId: from.callId, question });
+    const patiently = <T>(work: () => Promise<T>): Promise<T> => persist(work, { clock: deps.clock, log: deps.log, signal });
+    await patiently(() => ask(deps, begun, { key, callId: from.callId, question }));
     for (;;) {
       signal.throwIfAborted();
-      const found = await deps.store.read((db) => findQuestionByKey(db, key));
+      const found = await patiently(() => deps.store.read((db) => findQuestionByKey(db, key)));
       if (found === undefined) return { type: 'expired' };
-      const answer = found.state === 'open' && found.leftMs > 0 ? undefined : await deps.store.write((tx) => settle(tx, found));
+      const answer = found.state === 'open' && found.leftMs > 0 ? undefined : await patiently(() => deps.store.write((tx) => settle(tx, found)));
       if (answer !== undefined) return answer;
       await changes.next(Math.min(Math.max(found.leftMs, 1), lookEveryMs), deps.clock, signal);
     }

@@ -12,13 +12,14 @@ import { createSession } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { requestTurnStop } from '../store/turns.ts';
 import { beginTurn } from './begin.ts';
-import type { Begun, BegunTurn, BeginPolicy } from './begin.ts';
+import type { Begun, BegunTurn } from './begin.ts';
+import type { TurnPolicy } from './turn-policy.ts';
 import { commitTurn, suspendTurn } from './commit.ts';
 import type { TurnResult } from './commit.ts';
 
 const lane = turnLane('s1');
 
-const policy: BeginPolicy = {
+const policy: TurnPolicy = {
   maxAttempts: 3,
   continueWithinMs: () => 3_600_000,
   busyMode: () => 'queue',
@@ -97,14 +98,14 @@ eachStore((_engine, open) => {
     await free(store);
     await begin(store, 'b');
     await assert.rejects(commitTurn(store, begun, answer(begun, 'late'), policy), { code: 'lane_lost' });
-    await assert.rejects(suspendTurn(store, begun), { code: 'lane_lost' });
+    await assert.rejects(suspendTurn(store, begun, { cut: true }), { code: 'lane_lost' });
     assert.deepEqual(await said(store), ['one']);
   });
 
   test('a turn that was put down is taken up again as it was, and counts as one attempt', async () => {
     const { store } = await open();
     const begun = await start(store);
-    await suspendTurn(store, begun);
+    await suspendTurn(store, begun, { cut: true });
     const again = await begin(store, 'b');
     assert.ok(again.type === 'turn' && again.resumed);
     assert.deepEqual([again.turn.id, again.turn.attempts], [begun.turn.id, 1]);

@@ -13,7 +13,8 @@ import { finishTurn, uncountAttempt } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
 import { withdrawQuestions } from './withdraw-questions.ts';
 import { beginTurn } from './begin.ts';
-import type { Begun, BeginPolicy } from './begin.ts';
+import type { Begun } from './begin.ts';
+import type { TurnPolicy } from './turn-policy.ts';
 
 export const turnLeaseMs = 60_000;
 
@@ -42,7 +43,7 @@ export interface TurnResult {
  * The end of a turn: transcript, deliveries, inbox and turn state, and the start of the next turn, in one transaction. After a
  * crash either all of it is there or the turn runs again.
  */
-export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, result: TurnResult, policy: BeginPolicy): Promise<Begun> => {
+export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, result: TurnResult, policy: TurnPolicy): Promise<Begun> => {
   const { claim, turn } = begun;
   return store.write(async (tx) => {
     await holdLane(tx, claim, turnLeaseMs);
@@ -52,7 +53,7 @@ export const commitTurn = (store: Store, begun: { claim: Claim; turn: RunningTur
   });
 };
 
-const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, policy: BeginPolicy): Promise<void> => {
+const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, policy: TurnPolicy): Promise<void> => {
   const rowIds: number[] = [];
   for (const message of result.messages) rowIds.push(await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, message));
   // The model's own count is of what stood before its answer.
@@ -67,23 +68,16 @@ const writeEnd = async (tx: Writing, turn: RunningTurn, result: TurnResult, poli
   await addTurnTotals(tx, turn.sessionId, { usage: result.usage, model: result.model, context: { ...result.window, ...(prompt !== undefined && { prompt }) } });
 };
 
-const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Outgoing, policy: BeginPolicy): Promise<void> => {
+const enqueueAnswer = async (tx: Writing, turn: RunningTurn, answer: Outgoing, policy: TurnPolicy): Promise<void> => {
   const platform = policy.platform(answer.target.account);
   if (platform === undefined) throw new Error(`the account ${answer.target.account} has no platform`);
   await enqueueText(tx, platform, { ...answer, turnId: turn.id, anchorAll: policy.anchorAll(answer.target.account) });
 };
 
-/** Stores rows while the turn runs: an assistant message with its tool calls before they run, each result right after. */
-export const appendToTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, messages: readonly TranscriptMessage[]): Promise<void> =>
-  store.write(async (tx) => {
-    await holdLane(tx, begun.claim, turnLeaseMs);
-    for (const message of messages) await appendMessage(tx, { sessionId: begun.turn.sessionId, turnId: begun.turn.id }, message);
-  });
-
-/** Puts a turn down because the process is shutting down. It is taken up after the next start and has not failed; `idle` says that nothing of it was done yet. */
-export const suspendTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, { idle = false }: { readonly idle?: boolean } = {}): Promise<void> =>
+/** Puts a turn down that is to be taken up again and has not failed. `cut` says that it was left in the middle because the process ends: too long after that, it does not go on by itself. */
+export const suspendTurn = (store: Store, begun: { claim: Claim; turn: RunningTurn }, { cut }: { readonly cut: boolean }): Promise<void> =>
   store.write(async (tx) => {
     await holdLane(tx, begun.claim, turnLeaseMs);
     await uncountAttempt(tx, begun.turn.id);
-    await releaseLane(tx, begun.claim, { more: true, cut: !idle });
+    await releaseLane(tx, begun.claim, { more: true, cut });
   });

@@ -5,6 +5,8 @@ import { eachStore } from '../../test/support/stores.ts';
 import { replyTarget } from '../core/message.ts';
 import type { InboundEvent } from '../core/message.ts';
 import { noUsage } from '../core/transcript.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { telegram } from '../platforms/telegram/index.ts';
 import { insertInboxItem } from '../store/inbox.ts';
@@ -14,13 +16,15 @@ import { inMs } from '../store/store.ts';
 import type { Store } from '../store/store.ts';
 import { leaveChore } from '../store/turns.ts';
 import { beginTurn } from './begin.ts';
-import type { Begun, BegunTurn, BeginPolicy, TurnOutcome } from './begin.ts';
-import { appendToTurn, commitTurn, suspendTurn } from './commit.ts';
+import type { Begun, BegunTurn } from './begin.ts';
+import type { TurnOutcome, TurnPolicy } from './turn-policy.ts';
+import { commitTurn, suspendTurn } from './commit.ts';
+import { appendToTurn } from './write-to-turn.ts';
 
 const lane = turnLane('s1');
 const hourMs = 3_600_000;
 
-const policyOf = (continueWithinMs: number, more: Partial<BeginPolicy> = {}): BeginPolicy => ({
+const policyOf = (continueWithinMs: number, more: Partial<TurnPolicy> = {}): TurnPolicy => ({
   maxAttempts: 9,
   continueWithinMs: () => continueWithinMs,
   busyMode: () => 'queue',
@@ -37,14 +41,14 @@ const say = (store: Store, text: string, more: Partial<InboundEvent> = {}): Prom
     return insertInboxItem(tx, { event: sampleEvent({ text, nativeId: text, ...more }), class: 'chat', decisions: [], place: { lane, sessionId: 's1', sessionKey: 'k' } });
   });
 
-const begin = (store: Store, policy: BeginPolicy, owner = 'a'): Promise<Begun> =>
+const begin = (store: Store, policy: TurnPolicy, owner = 'a'): Promise<Begun> =>
   store.write(async (tx) => {
     const claim = await claimLane(tx, { lane, owner, leaseMs: 60_000 });
     assert.ok(claim !== undefined, 'the lane can be claimed');
     return beginTurn(tx, claim, policy);
   });
 
-const begunTurn = async (store: Store, policy: BeginPolicy, owner?: string): Promise<BegunTurn> => {
+const begunTurn = async (store: Store, policy: TurnPolicy, owner?: string): Promise<BegunTurn> => {
   const begun = await begin(store, policy, owner);
   assert.ok(begun.type === 'turn');
   return begun;
@@ -61,7 +65,7 @@ const died = (store: Store, agoMs: number): Promise<unknown> => store.write((tx)
 
 /** It was put down in order, so long ago. */
 const wasPutDown = async (store: Store, begun: BegunTurn, agoMs: number): Promise<void> => {
-  await suspendTurn(store, begun);
+  await suspendTurn(store, begun, { cut: true });
   await store.write((tx) => tx.q.updateTable('lanes').set((eb) => ({ cut_at: eb('cut_at', '-', agoMs) })).execute());
 };
 
@@ -74,7 +78,7 @@ eachStore((_engine, open) => {
   test('a turn that was cut off too long ago ends: told once, kept in the transcript, and the next message goes on from there', async () => {
     const { store } = await open();
     const begun = await start(store);
-    await appendToTurn(store, begun, [{ role: 'assistant', content: 'On it.', toolCalls: [call] }]);
+    await appendToTurn({ store, clock: systemClock, log: silentLogger, signal: AbortSignal.abort() }, begun, [{ role: 'assistant', content: 'On it.', toolCalls: [call] }]);
     await died(store, 2 * hourMs);
     await say(store, 'go on');
     const next = await begunTurn(store, policyOf(hourMs), 'b');
@@ -144,7 +148,7 @@ eachStore((_engine, open) => {
   test('what has only waited is answered whatever its age', async () => {
     const { store } = await open();
     const begun = await start(store);
-    await suspendTurn(store, begun, { idle: true });
+    await suspendTurn(store, begun, { cut: false });
     await store.write((tx) => tx.q.updateTable('inbox').set((eb) => ({ received_at: eb('received_at', '-', 48 * hourMs) })).execute());
     assert.equal((await begunTurn(store, policyOf(0), 'b')).turn.id, begun.turn.id);
   });

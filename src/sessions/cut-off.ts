@@ -8,7 +8,7 @@ import type { Writing } from '../store/store.ts';
 import { appendMessage, newestMessages } from '../store/transcripts.ts';
 import { finishTurn } from '../store/turns.ts';
 import type { RunningTurn } from '../store/turns.ts';
-import type { BeginPolicy } from './begin.ts';
+import type { TurnPolicy } from './turn-policy.ts';
 import { withdrawQuestions } from './withdraw-questions.ts';
 
 /** A turn that nobody has worked on for `cutMs`, with the messages that it answers. */
@@ -41,7 +41,7 @@ const rule = (continueWithinMs: number): string => (continueWithinMs === 0 ? 'ne
  * Ends a turn that was cut off too long ago. What was said and done stays in the transcript, calls without a result are reported as interrupted, and
  * its chat is told once; the next message goes on from there.
  */
-export const endCutOff = async (tx: Writing, { turn, items, cutMs = 0 }: CutTurn, policy: BeginPolicy): Promise<void> => {
+export const endCutOff = async (tx: Writing, { turn, items, cutMs = 0 }: CutTurn, policy: TurnPolicy): Promise<void> => {
   await withdrawQuestions(tx, turn.id);
   const rows = (await newestMessages(tx, turn.sessionId, { limit: lastRows })).toReversed().map(({ message }) => message);
   for (const row of resumeTranscript(rows)) await appendMessage(tx, { sessionId: turn.sessionId, turnId: turn.id }, row);

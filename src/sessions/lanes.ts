@@ -3,13 +3,16 @@ import { StoreError } from '../core/errors.ts';
 import type { TurnEvent } from '../core/turn.ts';
 import { slept } from '../lib/clock.ts';
 import { LaneScheduler } from '../store/lane-scheduler.ts';
-import { claimLane, extendLanes, holdLane, laneWaitMs, releaseLane, stopCounts } from '../store/lanes.ts';
+import { claimLane, extendLanes, holdLane, laneStates, laneWaitMs, reclaimLane, releaseLane } from '../store/lanes.ts';
+import type { LaneState } from '../store/lanes.ts';
 import { isPassing, persist } from '../store/persist.ts';
+import type { Writing } from '../store/store.ts';
 import { uncountAttempt } from '../store/turns.ts';
 import type { Begun, BegunTurn } from './begin.ts';
 import { beginTurn } from './begin.ts';
 import type { TurnResult } from './commit.ts';
 import { commitTurn, suspendTurn, turnLeaseMs } from './commit.ts';
+import { isOvertaken } from './is-overtaken.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnLog } from './turn-log.ts';
 import { runTurn } from './run-turn.ts';
@@ -45,10 +48,15 @@ interface Running {
   readonly tools: Map<string, string>;
   readonly turn: AbortController;
   readonly halt: AbortController;
-  readonly newestInboxId: number;
+  /** Later messages may overtake the turn. */
+  sinceInboxId: number;
+  /** Until then, by our clock, nobody else can have taken the lane. */
+  heldUntilMs: number;
 }
 
 const watchMs = 1000;
+/** So long before somebody else may take a lane, work on it has ended here. */
+const marginMs = 5_000;
 const retryMs = 5_000;
 
 /** Runs conversations: one turn at a time in each, many conversations side by side, all of it recoverable. */
@@ -62,6 +70,7 @@ export class Conversations {
   readonly #closing = new AbortController();
   readonly #graceOver = new AbortController();
   readonly #ended = new AbortController();
+  #extendedMs = 0;
 
   constructor(options: ConversationOptions) {
     this.#options = { ...options, onEvent: (begun, event) => this.#onEvent(begun, event) };
@@ -72,12 +81,10 @@ export class Conversations {
 
   start(): void {
     const { store } = this.#options;
-    this.#subscriptions.push(
-      store.listen('stop', (lane) => {
-        if (this.#running.has(lane)) void this.#endStopped();
-      }),
-      store.listen('interrupt', (payload) => this.#overtake(payload)),
-    );
+    const lookAt = (lane: string): void => {
+      if (this.#running.has(lane)) void this.#look();
+    };
+    this.#subscriptions.push(store.listen('stop', lookAt), store.listen('interrupt', lookAt));
     this.#scheduler.start();
     void this.#watch();
   }
@@ -101,7 +108,7 @@ export class Conversations {
     for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
     const timer = setTimeout(() => {
       this.#graceOver.abort();
-      for (const lane of this.#running.keys()) this.#end(lane, 'suspended');
+      for (const running of this.#running.values()) this.#end(running, 'suspended');
     }, graceMs);
     await this.#scheduler.stop();
     clearTimeout(timer);
@@ -116,29 +123,37 @@ export class Conversations {
     this.#tell?.(begun, event);
   }
 
-  #end(lane: string, kind: TurnAbort['kind']): void {
-    const running = this.#running.get(lane);
-    running?.turn.abort({ kind } satisfies TurnAbort);
-    if (kind !== 'interrupted') running?.halt.abort({ kind } satisfies TurnAbort);
+  #end({ turn, halt }: Running, kind: TurnAbort['kind']): void {
+    turn.abort({ kind } satisfies TurnAbort);
+    if (kind !== 'interrupted') halt.abort({ kind } satisfies TurnAbort);
   }
 
-  /** Ends turns that were asked to stop after they began. The store is asked, for a request may be one that an earlier turn of the lane has obeyed. */
-  async #endStopped(): Promise<void> {
-    const { store, owner, log } = this.#options;
+  /** Asks the store about the lanes at work and ends turns by what it says. False when it does not answer. */
+  async #look(): Promise<boolean> {
+    const { store, clock, log } = this.#options;
+    const askedMs = clock.now();
+    const asked = [...this.#running];
     try {
-      const counts = await store.read((db) => stopCounts(db, owner));
-      for (const [lane, { begun }] of this.#running) if ((counts.get(lane) ?? 0) > begun.stops) this.#end(lane, 'stopped');
+      const states = await store.read((db) => laneStates(db, asked.map(([lane]) => lane)));
+      for (const [lane, running] of asked) await this.#judge(running, states.get(lane), askedMs);
+      return true;
     } catch (error) {
-      log.error({ err: error }, 'turn.stop_not_seen');
+      log.error({ err: error }, 'turn.watch_failed');
+      return false;
     }
   }
 
-  /** The payload is `<lane>#<inbox id>`; a turn is not overtaken by a message that it already answers. */
-  #overtake(payload: string): void {
-    const at = payload.lastIndexOf('#');
-    const lane = payload.slice(0, at);
-    const running = this.#running.get(lane);
-    if (running !== undefined && Number(payload.slice(at + 1)) > running.newestInboxId) this.#end(lane, 'interrupted');
+  /** Ends a turn whose lane somebody else has taken over, that was asked to stop after it began, or that a newer message overtakes. */
+  async #judge(running: Running, state: LaneState | undefined, askedMs: number): Promise<void> {
+    const { begun, turn } = running;
+    if (state?.owner !== begun.claim.owner || state.fence !== begun.claim.fence) return this.#end(running, 'suspended');
+    running.heldUntilMs = askedMs + state.leftMs;
+    // A request may be one that an earlier turn of the lane has obeyed.
+    if (state.stops > begun.stops) return this.#end(running, 'stopped');
+    if (turn.signal.aborted || state.newestWaiting <= running.sinceInboxId) return undefined;
+    const { store, policy } = this.#options;
+    if (await store.read((db) => isOvertaken(db, begun, { sinceId: running.sinceInboxId, policy }))) this.#end(running, 'interrupted');
+    else running.sinceInboxId = Math.max(running.sinceInboxId, state.newestWaiting);
   }
 
   async #work(lane: string): Promise<number | undefined> {
@@ -146,7 +161,9 @@ export class Conversations {
     const first = await store.write(async (tx): Promise<Begun> => {
       const held = await policy.limits?.holdBack(tx, lane);
       if (held !== undefined) return held;
-      const claim = await claimLane(tx, { lane, owner, leaseMs: turnLeaseMs });
+      const request = { lane, owner, leaseMs: turnLeaseMs };
+      // One that is ours already although nobody works on it was claimed by a write whose confirmation was lost.
+      const claim = (await claimLane(tx, request)) ?? (await reclaimLane(tx, request));
       if (claim === undefined) return { type: 'wait', ms: await laneWaitMs(tx, lane) };
       return beginTurn(tx, claim, policy);
     });
@@ -157,29 +174,30 @@ export class Conversations {
 
   async #turn(begun: BegunTurn): Promise<Begun> {
     const log = turnLog(this.#options.log, begun);
-    const running: Running = { begun, startedMs: this.#options.clock.now(), tools: new Map(), turn: new AbortController(), halt: new AbortController(), newestInboxId: begun.inboxIds.at(-1) ?? 0 };
+    const startedMs = this.#options.clock.now();
+    const running: Running = { begun, startedMs, tools: new Map(), turn: new AbortController(), halt: new AbortController(), sinceInboxId: begun.newestInboxId, heldUntilMs: startedMs + turnLeaseMs };
     this.#running.set(begun.claim.lane, running);
-    if (this.#graceOver.signal.aborted) this.#end(begun.claim.lane, 'suspended');
+    if (this.#graceOver.signal.aborted) this.#end(running, 'suspended');
+    // Something may have been said before it was taken up again.
+    else if (begun.resumed) void this.#look();
     try {
-      const result = await runTurn({ ...this.#options, log }, begun, { turn: running.turn.signal, halt: running.halt.signal });
+      const result = await runTurn({ ...this.#options, log }, begun, { turn: running.turn.signal, halt: running.halt.signal, patience: this.#graceOver.signal });
       if (result === undefined) {
-        await suspendTurn(this.#options.store, begun);
-        this.#suspended.push(begun);
+        const cut = this.#closing.signal.aborted;
+        await suspendTurn(this.#options.store, begun, { cut });
+        if (cut) this.#suspended.push(begun);
         return { type: 'wait', ms: undefined };
       }
       const next = await this.#commit(begun, result);
       this.#tellEnd({ begun, result, ms: this.#options.clock.now() - running.startedMs });
       // A lane is handed on in the transaction above; during a shutdown nothing new is begun.
       if (next.type === 'turn' && this.#closing.signal.aborted) {
-        await suspendTurn(this.#options.store, next, { idle: true });
+        await suspendTurn(this.#options.store, next, { cut: false });
         return { type: 'wait', ms: undefined };
       }
       return next;
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      if (error.code !== 'lane_lost') return this.#putDown(begun, error);
-      log.warn({ lane: begun.claim.lane }, 'turn.lane_lost');
-      return { type: 'wait', ms: undefined };
+      return this.#putDown(begun, error);
     } finally {
       this.#running.delete(begun.claim.lane);
     }
@@ -196,14 +214,27 @@ export class Conversations {
     }
   }
 
-  /** The store failed in the middle of a turn. It is tried again from what is stored; only a passing trouble is not held against it. */
-  async #putDown(begun: BegunTurn, error: StoreError): Promise<Begun> {
-    turnLog(this.#options.log, begun).error({ err: error }, 'turn.store_failed');
-    await this.#options.store.write(async (tx) => {
+  /** The store failed in the middle of a turn. It is tried again from what is stored; only a passing trouble is not held against it. What another has taken over is his. */
+  async #putDown(begun: BegunTurn, error: unknown): Promise<Begun> {
+    if (!(error instanceof StoreError)) throw error;
+    const { store, clock } = this.#options;
+    const log = turnLog(this.#options.log, begun);
+    if (error.code === 'lane_lost') {
+      log.warn({ lane: begun.claim.lane }, 'turn.lane_lost');
+      return { type: 'wait', ms: undefined };
+    }
+    log.error({ err: error }, 'turn.store_failed');
+    const release = async (tx: Writing): Promise<void> => {
       await holdLane(tx, begun.claim, turnLeaseMs);
       if (isPassing(error)) await uncountAttempt(tx, begun.turn.id);
       await releaseLane(tx, begun.claim, { more: true, readyInMs: retryMs });
-    });
+    };
+    try {
+      await persist(() => store.write(release), { clock, log, signal: this.#graceOver.signal });
+    } catch (later) {
+      // Somebody else has it by now, or it was given back although the confirmation of that was lost.
+      if (!(later instanceof StoreError && later.code === 'lane_lost')) throw later;
+    }
     return { type: 'wait', ms: retryMs };
   }
 
@@ -213,21 +244,44 @@ export class Conversations {
     return persist(() => commitTurn(store, begun, result, policy), { clock, log: turnLog(log, begun), signal: this.#graceOver.signal });
   }
 
-  /** Signs of life for the lanes at work, and stop requests whose notification was missed. */
+  /** Looks every second: for whom notifications have missed, and to give signs of life. Work on lanes that may be somebody else's by now ends, also while the store does not answer. */
   async #watch(): Promise<void> {
+    let looking = false;
+    const look = async (): Promise<void> => {
+      looking = true;
+      if (await this.#look()) await this.#extend();
+      else this.#endUnsure();
+      looking = false;
+    };
+    while (await slept(this.#options.clock, watchMs, this.#ended.signal)) {
+      if (looking) this.#endUnsure();
+      else if (this.#running.size > 0) void look();
+    }
+  }
+
+  /** Gives signs of life once a third of a lease is over. */
+  async #extend(): Promise<void> {
     const { store, clock, owner, log } = this.#options;
-    let extendedMs = clock.now();
-    while (await slept(clock, watchMs, this.#ended.signal)) {
-      if (this.#running.size === 0) continue;
-      try {
-        await this.#endStopped();
-        // The clock may have been set back.
-        if (Math.abs(clock.now() - extendedMs) < turnLeaseMs / 3) continue;
-        extendedMs = clock.now();
-        await store.write((tx) => extendLanes(tx, { owner, lanes: [...this.#running.keys()], leaseMs: turnLeaseMs }));
-      } catch (error) {
-        log.error({ err: error }, 'turn.watch_failed');
-      }
+    const nowMs = clock.now();
+    const isDue = ({ heldUntilMs }: Running): boolean => heldUntilMs - nowMs < (turnLeaseMs * 2) / 3;
+    // The clock may have been set back.
+    if (Math.abs(nowMs - this.#extendedMs) < retryMs || ![...this.#running.values()].some(isDue)) return;
+    this.#extendedMs = nowMs;
+    try {
+      await store.write((tx) => extendLanes(tx, { owner, lanes: [...this.#running.keys()], leaseMs: turnLeaseMs }));
+    } catch (error) {
+      log.error({ err: error }, 'turn.watch_failed');
+    }
+  }
+
+  #endUnsure(): void {
+    const nowMs = this.#options.clock.now();
+    for (const running of this.#running.values()) {
+      const leftMs = running.heldUntilMs - nowMs;
+      // The clock may have been set back.
+      if (running.turn.signal.aborted || (leftMs >= marginMs && leftMs <= turnLeaseMs + marginMs)) continue;
+      turnLog(this.#options.log, running.begun).warn({ lane: running.begun.claim.lane }, 'turn.lane_unsure');
+      this.#end(running, 'suspended');
     }
   }
 }

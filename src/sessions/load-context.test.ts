@@ -42,7 +42,8 @@ eachStore((_engine, open) => {
     assert.deepEqual(transcript.map((row) => row.content), ['question 1', 'answer 1', 'question 2', 'answer 2']);
   });
 
-  test('however long a conversation is, as much is read of it, and what is shown ends with the newest', async () => {
+  // Thousands of rows, one by one, take long on a slow machine.
+  test('however long a conversation is, as much is read of it, and what is shown ends with the newest', { timeout: 600_000 }, async () => {
     const { store } = await open();
     await talk(store, 'long', 1060);
     await talk(store, 'longer', 1120);

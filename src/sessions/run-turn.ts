@@ -9,15 +9,12 @@ import { splitMedia } from '../delivery/media-directives.ts';
 import type { Prepared } from '../delivery/prepare-text.ts';
 import { shownReasoning } from '../delivery/shown-reasoning.ts';
 import { untilAborted } from '../lib/until-aborted.ts';
-import { holdLane } from '../store/lanes.ts';
 import { unansweredCalls } from '../store/questions.ts';
 import type { WindowUpdate } from '../store/turn-totals.ts';
 import type { TurnChore } from '../store/turns.ts';
 import { askPerson } from './ask-person.ts';
 import { loadAttachments } from './attachments.ts';
 import type { BegunTurn } from './begin.ts';
-import { writeGroup } from './begin.ts';
-import { appendToTurn, turnLeaseMs } from './commit.ts';
 import type { TurnResult } from './commit.ts';
 import type { CompressionParts } from './compression/job.ts';
 import { compressOnRequest } from './compression/on-request.ts';
@@ -25,23 +22,27 @@ import { newTurnContext } from './compression/turn-context.ts';
 import type { TurnContext } from './compression/turn-context.ts';
 import { footerLine } from './footer.ts';
 import { preparedText } from './prepared-text.ts';
+import { storeTrouble } from './store-trouble.ts';
 import { newProgress, steering, takeEvent } from './take-event.ts';
 import type { Progress } from './take-event.ts';
 import type { TurnEnd } from './turn-answer.ts';
 import { answerOf, isSilent } from './turn-answer.ts';
 import type { Answering, TurnParts, TurnSignals } from './turn-parts.ts';
+import { writeGroup } from './write-group.ts';
+import { appendToTurn, writeToTurn } from './write-to-turn.ts';
+import type { TurnWrites } from './write-to-turn.ts';
 
 const isSuspended = (halt: AbortSignal): boolean => halt.aborted && (halt.reason as TurnAbort).kind === 'suspended';
 
 /** Fetches the files of messages and writes those messages into the transcript, in order. */
-const writeRest = async (parts: TurnParts, begun: BegunTurn, halt: AbortSignal): Promise<void> => {
+const writeRest = async (parts: TurnParts, begun: BegunTurn, { halt, writes }: Progress): Promise<void> => {
   for (const group of begun.unwritten) {
     const media = await loadAttachments(parts.attachments, group, halt);
     if (isSuspended(halt)) return;
-    await parts.store.write(async (tx) => {
-      await holdLane(tx, begun.claim, turnLeaseMs);
-      await writeGroup(tx, begun.turn, group, { media, shared: parts.policy.isShared(group) });
+    await writeToTurn(writes, begun, async (tx) => {
+      const row = await writeGroup(tx, begun.turn, group, { media, shared: parts.policy.isShared(group) });
       await parts.attachments.echo?.(tx, begun.turn, media.heard);
+      return row;
     });
   }
 };
@@ -57,7 +58,7 @@ interface LoadedTranscript {
 }
 
 /** The transcript as the model gets it, within its window. Tool calls that a crash left open are answered with "interrupted", never run again, unless they were only waiting for a person. */
-const loadTranscript = async (parts: TurnParts, begun: BegunTurn, at: { answering: Answering; signal: AbortSignal }): Promise<LoadedTranscript> => {
+const loadTranscript = async (parts: TurnParts, begun: BegunTurn, at: { answering: Answering; signal: AbortSignal; writes: TurnWrites }): Promise<LoadedTranscript> => {
   const context = newTurnContext(compressionOf(parts, at.answering), { claim: begun.claim, session: begun.session, reader: at.answering.reader });
   const loaded = await context.load(at.signal);
   const rows = loaded.transcript;
@@ -65,7 +66,7 @@ const loadTranscript = async (parts: TurnParts, begun: BegunTurn, at: { answerin
   if (!begun.resumed) return { rows, context, room, unanswered: new Set() };
   const unanswered = await parts.store.read((db) => unansweredCalls(db, begun.turn.id));
   const missing = resumeTranscript(rows, unanswered);
-  if (missing.length > 0) await appendToTurn(parts.store, begun, missing);
+  if (missing.length > 0) await appendToTurn(at.writes, begun, missing);
   return { rows: [...rows, ...missing], context, room, unanswered };
 };
 
@@ -86,7 +87,7 @@ interface Conversed {
 }
 
 const askFor = (parts: TurnParts, begun: BegunTurn, progress: Progress, answering: Answering): AskPerson => {
-  const ask = askPerson({ store: parts.store, clock: parts.clock, platform: (account) => parts.policy.platform(account), own: answering.ownQuestions }, begun);
+  const ask = askPerson({ store: parts.store, clock: parts.clock, log: parts.log, platform: (account) => parts.policy.platform(account), own: answering.ownQuestions }, begun);
   return async (question, from, waiting) => {
     if (!answering.attended) return { type: 'unattended' };
     progress.asked = true;
@@ -98,7 +99,7 @@ const askFor = (parts: TurnParts, begun: BegunTurn, progress: Progress, answerin
 const converse = async (parts: TurnParts, begun: BegunTurn, progress: Progress, signals: TurnSignals): Promise<Conversed> => {
   const answering = await parts.answering(begun);
   // A newer message does not break off a summary that it needs as well.
-  const { rows, context, room, unanswered } = await loadTranscript(parts, begun, { answering, signal: signals.halt });
+  const { rows, context, room, unanswered } = await loadTranscript(parts, begun, { answering, signal: signals.halt, writes: progress.writes });
   progress.asked = unanswered.size > 0;
   const { model, reasoningEffort } = begun.session.settings;
   const input: TurnInput = {
@@ -191,7 +192,8 @@ const doChore = async (parts: TurnParts, begun: BegunTurn, chore: TurnChore, sig
     if (done.aborted && isSuspended(signal)) return undefined;
     return { ...ended, reason: done.aborted ? 'stopped' : 'completed', usage: done.usage, answer: done.text === '' ? undefined : { target, text: done.text } };
   } catch (error) {
-    if (error instanceof StoreError) throw error;
+    const trouble = storeTrouble(error);
+    if (trouble !== undefined) throw trouble;
     const end = brokenOff(parts, begun, error);
     return { ...ended, reason: end.reason, error: end.sentence ?? null, answer: answerOf(end, { target, preview: undefined }) };
   }
@@ -218,23 +220,24 @@ const copiesOf = async (parts: TurnParts, begun: BegunTurn, { end, halt }: { end
 
 /**
  * Runs a turn to its end. Undefined when it was put down for a shutdown. Everything it did so far is stored; its end is the caller's to
- * commit. Rejects only when the store does.
+ * commit. Rejects only when the store does, or when no more files can be opened.
  */
 export const runTurn = async (parts: TurnParts, begun: BegunTurn, signals: TurnSignals): Promise<TurnResult | undefined> => {
   const startedMs = parts.clock.now();
   using _typing = parts.typing(begun);
   if (begun.turn.chore !== undefined) return doChore(parts, begun, begun.turn.chore, signals.halt);
-  const progress = newProgress(parts, begun, signals.halt);
+  const progress = newProgress(parts, begun, signals);
   let end: TurnEnd;
   let conversed: Conversed | undefined;
   try {
-    await writeRest(parts, begun, signals.halt);
+    await writeRest(parts, begun, progress);
     if (isSuspended(signals.halt)) return undefined;
     conversed = await converse(parts, begun, progress, signals);
     if (progress.end?.reason === 'suspended') return undefined;
     end = endOf(parts, begun, progress);
   } catch (error) {
-    if (error instanceof StoreError) throw error;
+    const trouble = storeTrouble(error);
+    if (trouble !== undefined) throw trouble;
     end = brokenOff(parts, begun, error);
   } finally {
     await parts.told?.(begun);

@@ -7,19 +7,21 @@ import { isSilentReply } from '../delivery/silence.ts';
 import type { ToolProgress } from '../delivery/tool-progress.ts';
 import { joinTurn, waitingItems } from '../store/inbox.ts';
 import type { InboxItem } from '../store/inbox.ts';
-import { heldLane, holdLane } from '../store/lanes.ts';
+import { heldLane } from '../store/lanes.ts';
+import { persist } from '../store/persist.ts';
 import { findSession } from '../store/sessions.ts';
+import type { Reading } from '../store/store.ts';
 import { appendMessage } from '../store/transcripts.ts';
 import { recordPreview } from '../store/turns.ts';
 import type { BegunTurn } from './begin.ts';
-import { writeGroup } from './begin.ts';
-import { appendToTurn, turnLeaseMs } from './commit.ts';
 import { preparedText } from './prepared-text.ts';
-import type { TurnParts } from './turn-parts.ts';
-import type { ItemGroup, LoadedMedia } from './user-message.ts';
+import type { TurnParts, TurnSignals } from './turn-parts.ts';
+import type { ItemGroup } from './user-message.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
+import { noMedia, writeGroup } from './write-group.ts';
+import { appendToTurn, writeToTurn } from './write-to-turn.ts';
+import type { TurnWrites } from './write-to-turn.ts';
 
-const noMedia: LoadedMedia = { attachments: [], notes: [] };
 const mostSteered = 20;
 
 /** The state of one turn while its events come in. */
@@ -39,10 +41,12 @@ export interface Progress {
   steered: ItemGroup[];
   /** Comes when nobody waits any longer for files: a person's /stop or a shutdown. */
   readonly halt: AbortSignal;
+  readonly writes: TurnWrites;
 }
 
-export const newProgress = (parts: TurnParts, begun: BegunTurn, halt: AbortSignal): Progress => ({
+export const newProgress = (parts: TurnParts, begun: BegunTurn, { halt, patience }: TurnSignals): Progress => ({
   halt,
+  writes: { store: parts.store, clock: parts.clock, log: parts.log, signal: patience },
   usage: noUsage,
   promptTokens: undefined,
   model: null,
@@ -58,13 +62,14 @@ export const newProgress = (parts: TurnParts, begun: BegunTurn, halt: AbortSigna
 /** What people have said to the running turn since it began: everything in a conversation that steers, otherwise what was meant for it. In order, up to what has files or came from elsewhere. */
 export const steering = async (parts: TurnParts, begun: BegunTurn, progress: Progress): Promise<readonly string[]> => {
   const { lane } = begun.claim;
-  const groups = await parts.store.read(async (db) => {
+  const look = async (db: Reading): Promise<ItemGroup[]> => {
     const waiting = await waitingItems(db, lane, mostSteered);
     const session = waiting.length === 0 ? undefined : await findSession(db, begun.session.id);
     if (session === undefined || (await heldLane(db, lane)).holdMs > 0) return [];
     const steers = parts.policy.busyMode(session) === 'steer';
     return groupItems(waiting.filter(({ event }) => steers || event.steers === true));
-  });
+  };
+  const groups = await persist(() => parts.store.read(look), progress.writes);
   const fits = ({ event }: InboxItem): boolean => event.media.length === 0 && isAnsweredAt(begun.turn.target, event);
   const end = groups.findIndex((group) => !group.every(fits));
   const taken = end === -1 ? groups : groups.slice(0, end);
@@ -73,27 +78,26 @@ export const steering = async (parts: TurnParts, begun: BegunTurn, progress: Pro
 };
 
 /** A message that was steered into the turn belongs to it from now on. */
-const writeSteered = (parts: TurnParts, begun: BegunTurn, group: ItemGroup): Promise<void> =>
-  parts.store.write(async (tx) => {
-    await holdLane(tx, begun.claim, turnLeaseMs);
+const writeSteered = (parts: TurnParts, begun: BegunTurn, { writes }: Progress, group: ItemGroup): Promise<void> =>
+  writeToTurn(writes, begun, async (tx) => {
     await joinTurn(tx, group.map((item) => item.id), begun.turn.id);
-    await writeGroup(tx, begun.turn, group, { media: noMedia, shared: parts.policy.isShared(group) });
+    return writeGroup(tx, begun.turn, group, { media: noMedia, shared: parts.policy.isShared(group) });
   });
 
 /** Text that comes with tool calls is said now, above whatever the tools lead to; row and delivery commit together. */
 const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
   // A preview that an earlier attempt has left goes on to wait for a text.
   const quiet = parts.policy.settle?.(begun.turn) !== undefined || (progress.preview?.isShown !== true && parts.display(begun)?.interim_assistant_messages === false);
-  if (quiet || message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(parts.store, begun, [message]);
+  if (quiet || message.content.trim() === '' || isSilentReply(message.content)) return appendToTurn(progress.writes, begun, [message]);
   const finishes = await progress.preview?.finish(progress.halt);
   const prepared = await preparedText(parts, begun, { text: message.content, halt: progress.halt });
   const platform = parts.policy.platform(begun.turn.target.account);
-  await parts.store.write(async (tx) => {
-    await holdLane(tx, begun.claim, turnLeaseMs);
+  await writeToTurn(progress.writes, begun, async (tx) => {
     const rowId = await appendMessage(tx, { sessionId: begun.session.id, turnId: begun.turn.id }, message);
     await recordPreview(tx, begun.turn.id, null);
     if (platform === undefined) throw new Error(`the account ${begun.turn.target.account} has no platform`);
     await enqueueText(tx, platform, { key: `turn:${begun.turn.id}:row:${rowId}`, target: begun.turn.target, ...prepared, turnId: begun.turn.id, ...(finishes !== undefined && { finishes }) });
+    return rowId;
   });
   progress.parts += 1;
   progress.preview = parts.preview(begun, progress.parts);
@@ -101,10 +105,10 @@ const sayBeforeTools = async (parts: TurnParts, begun: BegunTurn, progress: Prog
 
 const onMessage = async (parts: TurnParts, begun: BegunTurn, progress: Progress, message: TranscriptMessage): Promise<void> => {
   const steered = message.role === 'user' ? progress.steered.shift() : undefined;
-  if (steered !== undefined) return writeSteered(parts, begun, steered);
+  if (steered !== undefined) return writeSteered(parts, begun, progress, steered);
   if (message.role === 'assistant' && (message.toolCalls ?? []).length > 0) return sayBeforeTools(parts, begun, progress, message);
-  if (message.role !== 'assistant') return appendToTurn(parts.store, begun, [message]);
-  if (progress.final !== undefined) await appendToTurn(parts.store, begun, [progress.final]);
+  if (message.role !== 'assistant') return appendToTurn(progress.writes, begun, [message]);
+  if (progress.final !== undefined) await appendToTurn(progress.writes, begun, [progress.final]);
   progress.final = message;
 };
 

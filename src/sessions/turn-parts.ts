@@ -9,7 +9,8 @@ import type { Logger } from '../lib/logger.ts';
 import type { Store, Writing } from '../store/store.ts';
 import type { OwnQuestions } from './ask-person.ts';
 import type { AttachmentOptions } from './attachments.ts';
-import type { BegunTurn, BeginPolicy } from './begin.ts';
+import type { BegunTurn } from './begin.ts';
+import type { TurnPolicy } from './turn-policy.ts';
 import type { CompressionParts } from './compression/job.ts';
 import type { ReaderFacts } from './compression/limits.ts';
 
@@ -51,7 +52,7 @@ export interface TurnParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly policy: BeginPolicy;
+  readonly policy: TurnPolicy;
   readonly attachments: AttachmentOptions;
   answering(begun: BegunTurn): Promise<Answering>;
   /** Undefined where answers are not shown while they are written. `part` counts the texts of the turn that stand above it. */
@@ -70,10 +71,12 @@ export interface TurnParts {
   told?(begun: BegunTurn): Promise<void>;
 }
 
-/** What ends a turn early. The reason of each is a `TurnAbort`. */
+/** What ends a turn early. The reason of the first two is a `TurnAbort`. */
 export interface TurnSignals {
-  /** A newer message, a person's /stop or a shutdown. */
+  /** A newer message, a person's /stop, a shutdown, or the loss of the lane. */
   readonly turn: AbortSignal;
-  /** Only what does not wait for files either: a person's /stop or a shutdown. */
+  /** Only what does not wait for files either: all of these but a newer message. */
   readonly halt: AbortSignal;
+  /** Ends the patience with a store in trouble: what is known by then and not stored is forgotten. */
+  readonly patience: AbortSignal;
 }

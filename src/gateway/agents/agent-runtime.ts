@@ -15,12 +15,13 @@ import type { Tool, ToolSet } from '../../agent/tools/contract.ts';
 import { webTools } from '../../agent/tools/web/web-tools.ts';
 import { newAgent } from '../../agent/turn.ts';
 import { redactForModel } from '../../agent/redact-for-model.ts';
+import { ConfigError } from '../../core/errors.ts';
 import type { Target } from '../../core/message.ts';
 import type { ResolveDeps } from '../../delivery/resolve-target.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import { homeOfAgent } from '../../routing/agent-home.ts';
+import { homeOfAgent, missingGround } from '../../routing/agent-home.ts';
 import type { SendMessageDeps } from '../../agent/tools/send-message.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { Session } from '../../store/sessions.ts';
@@ -113,6 +114,8 @@ export class AgentRuntime {
   static async open(deps: RuntimeDeps): Promise<AgentRuntime> {
     const settings = deps.settings();
     const agentHome = homeOfAgent(deps.home, deps.id, settings.agents[deps.id]);
+    const missing = missingGround(deps.home, agentHome);
+    if (missing !== undefined) throw new ConfigError(`The agent ${deps.id} cannot work: the folder ${missing}, in which its own lies, is not there. Mount its disk, make the folder, or change agents.${deps.id}.home_dir.`);
     await mkdir(agentHome, { recursive: true, mode: 0o700 });
     const provider = await createMemoryProvider(settings.memory, deps.id);
     const memory = new AgentMemory({

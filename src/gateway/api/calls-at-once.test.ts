@@ -54,13 +54,13 @@ const untilAwaited = async (store: Store, work: (tx: Writing) => Promise<void>):
   const locked = Promise.withResolvers<void>();
   const done = store.write(async (tx) => {
     await lockLane(tx, { lane, kind: 'turn' });
+    await work(tx);
     locked.resolve();
     for (let awaited = false; !awaited; ) {
       const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))`.execute(tx.q);
       awaited = rows.length > 0;
       await sql`select pg_stat_clear_snapshot()`.execute(tx.q);
     }
-    await work(tx);
   });
   await locked.promise;
   return { done };
