@@ -62,7 +62,7 @@ describe('the end of the process', { concurrency: true }, () => {
       await world.say('two');
       await until(async () => slow.held() === 1 && (await inboxRows(inside.store)).length === 2, 'one to run and one to wait');
       const stopped = inside.stop();
-      setTimeout(slow.open, 200);
+      slow.open();
       await stopped;
     }
     assert.deepEqual(world.shown(), ['re: one']);

@@ -159,6 +159,8 @@ export class Gateway {
         return undefined;
       }
     };
+    // Accounts take their time, and what begins meanwhile would only be cut off.
+    await ended(() => parts.conversations.close());
     await ended(() => parts.accounts.stop());
     await ended(() => parts.control.stop());
     await ended(() => parts.handoffs.stop());

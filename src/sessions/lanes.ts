@@ -102,9 +102,14 @@ export class Conversations {
     return [...this.#running.values()].map(shown).toSorted((a, b) => a.sinceMs - b.sinceMs);
   }
 
+  /** From now on no turn begins; those under way go on. */
+  close(): void {
+    this.#closing.abort();
+  }
+
   /** Turns under way get `graceMs` to end by themselves; the rest is put down, continues after the next start, and is answered. */
   async stop(graceMs: number): Promise<readonly BegunTurn[]> {
-    this.#closing.abort();
+    this.close();
     for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
     const timer = setTimeout(() => {
       this.#graceOver.abort();
@@ -157,6 +162,7 @@ export class Conversations {
   }
 
   async #work(lane: string): Promise<number | undefined> {
+    if (this.#closing.signal.aborted) return undefined;
     const { store, owner, policy } = this.#options;
     const first = await store.write(async (tx): Promise<Begun> => {
       const held = await policy.limits?.holdBack(tx, lane);
