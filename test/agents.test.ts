@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
@@ -162,6 +163,23 @@ describe('several agents', { concurrency: true }, () => {
     await inGroup(world, 'still you?');
     await answerIn(world, group, 're: still you?');
     assert.equal(asked(world, 'sim-support').length, 2);
+  });
+
+  test('an agent whose disk is not there answers nobody until it is, and no empty folder takes its place', async () => {
+    await using world = await newWorld();
+    await using disk = await mkdtempDisposable(join(tmpdir(), 'hermes-disk-'));
+    const own = join(disk.path, 'mounted', 'support');
+    await world.configure({ platforms: { telegram: telegram(world) }, agents: { support: { model: 'sim-support', home_dir: own } }, routes: [toSupport] });
+    await using inside = await startInside(world);
+    await inGroup(world, 'are you there?');
+    await until(() => world.shown(group).some((text) => text.includes('went wrong')), 'the trouble to be told');
+    assert.ok(inside.logLines.some((line) => line.includes('agent.not_opened') && line.includes(`the folder ${join(disk.path, 'mounted')}, in which its own lies, is not there`)));
+    assert.deepEqual(await readdir(disk.path), []);
+    await world.say('and you?');
+    await answerIn(world, '7', 're: and you?');
+    await put(join(own, 'SOUL.md'), 'I am the soul of support.');
+    await inGroup(world, 'and now?');
+    await until(() => asked(world, 'sim-support').some((request) => systemOf(request).includes('soul of support')), 'the agent to answer as who it is');
   });
 
   test('a conversation that is handed over to a place of another agent goes on there with its own agent', async () => {

@@ -115,7 +115,7 @@ describe('the doctor', { concurrency: true }, () => {
     const { badOptions } = world.telegram;
     await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key: key }, platforms: { telegram: { ...badOptions } }, http: { port: (server.address() as AddressInfo).port } });
     await writeFile(join(world.home, '.env'), 'SOME_TOKEN=a-token-of-somebody\n');
-    await chmod(join(world.home, '.env'), 0o644);
+    await Promise.all([chmod(world.home, 0o755), chmod(join(world.home, '.env'), 0o644)]);
     world.model.otherwise(status(401, { error: { message: `Incorrect API key provided: ${key}` } }));
     const seen = await doctor(world);
     server.close();
@@ -136,6 +136,14 @@ describe('the doctor', { concurrency: true }, () => {
     assert.match(found(seen, 'configuration'), /error: config\.yaml:\d+:\d+ {2}display\.streeming {2}unknown key; did you mean streaming\?/);
     assert.match(found(seen, 'home'), /is yours/);
     assert.equal(world.model.requests.length, 0);
+  });
+
+  test('says no more than a warning about an open file in a closed folder', { skip: process.platform === 'win32' && 'modes are those of Unix' }, async () => {
+    await using world = await newWorld();
+    await chmod(join(world.home, 'config.yaml'), 0o644);
+    const seen = await doctor(world, '--offline');
+    assert.equal(seen.errors, 0);
+    assert.match(found(seen, 'home'), /warning: .*config\.yaml holds secrets, and only its folder keeps other users of this machine from reading it -> chmod 600 /);
   });
 
   test('mends modes with --fix, and nothing else', async () => {

@@ -7,7 +7,7 @@ import { sampleEvent, sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { noUsage } from '../core/transcript.ts';
 import { accountWish } from '../store/account-wishes.ts';
-import { saveStatus } from '../store/accounts.ts';
+import { freshStatus, saveStatus } from '../store/accounts.ts';
 import type { AccountStatus } from '../store/accounts.ts';
 import { findHome } from '../store/homes.ts';
 import { waitingItems } from '../store/inbox.ts';
@@ -23,21 +23,7 @@ import { anybody, begin, dispatchTo, give, run, sampleReach, sampleSettings, ses
 
 const settingsOf = async (store: Store): Promise<SessionSettings | undefined> => (await store.read((db) => findSession(db, 's1')))?.settings;
 
-const status = (account: string, more: Partial<AccountStatus> = {}): AccountStatus => ({
-  account,
-  state: 'connected',
-  identity: '1',
-  name: null,
-  errorCode: null,
-  error: null,
-  attempts: 0,
-  connectedAtMs: null,
-  lastEventAtMs: null,
-  lastAliveAtMs: null,
-  lastCallAtMs: null,
-  nextTryAtMs: null,
-  ...more,
-});
+const status = (account: string, more: Partial<AccountStatus> = {}): AccountStatus => freshStatus(account, { state: 'connected', identity: '1', ...more });
 
 /** An earlier conversation with something said in it. */
 const earlier = (store: Store, conversation: { id: string; userId?: string; title?: string; said?: string }): Promise<void> =>

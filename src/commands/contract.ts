@@ -49,11 +49,11 @@ export interface CommandCall {
    * the process ends right after it, and when the process ends in the middle, the chat is told that it was cut off.
    */
   after(work: AfterWork): void;
-  /** Writes down what a command for admins has changed, if its transaction commits. */
+  /** Writes down what a command has changed that somebody may ask about later, if its transaction commits. */
   acted(act: CommandAct): void;
 }
 
-/** What an admin did, and to what; to the chat itself when that is left out. Never a code. */
+/** What somebody did, and to what; to the chat itself when that is left out. Never a code. */
 export type CommandAct = Pick<AuditedAct, 'act' | 'subject'>;
 
 /** What there is when the transaction of a command is over. */

@@ -6,7 +6,7 @@ import { listJobs } from '../store/cron-jobs.ts';
 import { openRuns } from '../store/cron-runs.ts';
 import type { Store } from '../store/store.ts';
 import { anybody, begin, give, ownEvent, sampleReach } from './command-call.test-support.ts';
-import type { CommandCall } from './contract.ts';
+import type { CommandAct, CommandCall } from './contract.ts';
 
 const reach = sampleReach({ cron: sampleRules() });
 const nowMs = Date.UTC(2026, 0, 1);
@@ -70,6 +70,21 @@ eachStore((_engine, open) => {
     assert.match(await tell(store, '/cron remove Mail', { asks: true }), /^ASKS Remove the scheduled job \*\*Mail\*\*/);
     assert.match(await tell(store, '/cron remove Mail'), /🗑️/);
     assert.match(await tell(store, '/cron show Mail'), /⛔ There is no job "Mail"/);
+  });
+
+  test('what is done to a job is written down by its id, never by its words; what changes nothing is not', async () => {
+    const { store } = await open();
+    await begin(store);
+    const acts: CommandAct[] = [];
+    const call = { acted: (act: CommandAct): void => void acts.push(act) };
+    await tell(store, '/cron add every 2h Look for mail', call);
+    const { id } = await onlyJob(store);
+    for (const text of ['/cron', '/cron show', '/cron stop', '/cron edit', '/cron edit nobody', '/cron pause nothing', '/cron add never ever']) await tell(store, text.replace(/^\/cron (show|stop|edit)$/, `$& ${id}`), call);
+    for (const text of [`edit ${id} schedule every 3h`, `pause ${id}`, `resume ${id}`, `run ${id}`, `stop ${id}`, `remove ${id}`]) await tell(store, `/cron ${text}`, call);
+    assert.deepEqual(acts, [
+      { act: '/cron add', subject: `${id} (agent main, every 2h)` },
+      ...['edit', 'pause', 'resume', 'run', 'stop', 'remove'].map((verb) => ({ act: `/cron ${verb}`, subject: `${id} (agent main, every 3h)` })),
+    ]);
   });
 
   test('somebody who decides nothing for others sees and touches only what is theirs', async () => {

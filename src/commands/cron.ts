@@ -1,4 +1,4 @@
-import { jobFacts, nextText, runText, scheduleText, viewJobs, viewRuns } from '../cron/describe-job.ts';
+import { auditedJob, jobFacts, nextText, runText, scheduleText, viewJobs, viewRuns } from '../cron/describe-job.ts';
 import type { JobView, RunView } from '../cron/describe-job.ts';
 import { JobRefused } from '../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../cron/job-request.ts';
@@ -89,14 +89,17 @@ const splitSchedule = (text: string, at: { readonly zone: string; readonly nowMs
 const add = async (tx: Writing, call: CommandCall, rules: JobRules, text: string): Promise<string> => {
   const { schedule, rest } = splitSchedule(text, { zone: rules.options().timezone ?? ownZone(), nowMs: call.nowMs });
   const job = await createJob(tx, rules, { agent: call.agent, origin: originOf(call), request: { schedule, prompt: rest } });
+  call.acted({ act: '/cron add', subject: auditedJob(job) });
   return `⏰ **${job.name}** \`${job.id}\` is scheduled, ${scheduleText(job)}; next ${nextText(job)}.`;
 };
 
-const edit = async (tx: Writing, rules: JobRules, job: CronJob, text: string): Promise<string> => {
+const edit = async (tx: Writing, call: CommandCall, rules: JobRules, given: { readonly job: CronJob; readonly text: string }): Promise<string> => {
+  const { job, text } = given;
   const [, field = '', value = ''] = /^(\S+)\s*(.*)$/s.exec(text) ?? [];
   const change = fields[field.toLowerCase()];
   if (change === undefined) return usage;
   const changed = await changeJobAsAsked(tx, rules, { id: job.id, request: change(value) });
+  call.acted({ act: '/cron edit', subject: auditedJob(changed) });
   return `✅ **${changed.name}** \`${changed.id}\`, ${scheduleText(changed)}; next ${nextText(changed)}.`;
 };
 
@@ -114,25 +117,34 @@ const about = async (tx: Writing, call: CommandCall, rules: JobRules, given: { r
   if (ref === '') return usage;
   const job = await jobCalled(tx, ref, sightOf(call));
   const name = `**${job.name}** \`${job.id}\``;
+  const acted = (): void => call.acted({ act: `/cron ${given.verb}`, subject: auditedJob(job) });
   switch (given.verb) {
     case 'show':
       return show(tx, job);
     case 'runs':
       return runs(tx, job);
     case 'edit':
-      return edit(tx, rules, job, rest);
+      return edit(tx, call, rules, { job, text: rest });
     case 'pause':
       await pauseJob(tx, job.id);
+      acted();
       return `⏸ ${name} is paused until \`/cron resume ${job.id}\`.`;
-    case 'resume':
-      return `▶️ ${name} goes on; next ${nextText(await resumeJob(tx, job.id))}.`;
+    case 'resume': {
+      const resumed = await resumeJob(tx, job.id);
+      acted();
+      return `▶️ ${name} goes on; next ${nextText(resumed)}.`;
+    }
     case 'run':
       await runJobNow(tx, job.id, `command:${call.inboxId}`);
+      acted();
       return `▶️ ${name} runs now. Its result goes to ${job.deliver}.`;
     case 'stop':
-      return (await stopJob(tx, job.id)) === 0 ? `${name} is not running.` : `⏹ ${name} is stopped.`;
+      if ((await stopJob(tx, job.id)) === 0) return `${name} is not running.`;
+      acted();
+      return `⏹ ${name} is stopped.`;
     case 'remove':
       await removeJob(tx, job.id);
+      acted();
       return `🗑️ ${name} is gone.`;
     default:
       return usage;

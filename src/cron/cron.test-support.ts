@@ -15,7 +15,7 @@ import { accountOptions } from '../platforms/account-options.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { telegram } from '../platforms/telegram/index.ts';
 import { beginTurn } from '../sessions/begin.ts';
-import type { BeginPolicy } from '../sessions/begin.ts';
+import type { TurnPolicy } from '../sessions/turn-policy.ts';
 import { commitTurn } from '../sessions/commit.ts';
 import type { CronJob, JobOrigin } from '../store/cron-jobs.ts';
 import { listRuns } from '../store/cron-runs.ts';
@@ -95,7 +95,7 @@ export const makeDue = (store: Store, id: string, agoMs = 0): Promise<void> =>
     tx.notify('cron', `job:${id}`);
   });
 
-const policy: BeginPolicy = { maxAttempts: 3, continueWithinMs: () => 3_600_000, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined, settle: settleCronTurn };
+const policy: TurnPolicy = { maxAttempts: 3, continueWithinMs: () => 3_600_000, busyMode: () => 'queue', isShared: () => false, replyTo: replyTarget, anchorAll: () => false, platform: () => undefined, settle: settleCronTurn };
 
 export interface Asked {
   readonly sessionId: string;

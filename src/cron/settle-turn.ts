@@ -1,6 +1,6 @@
 import type { ExitReason } from '../core/turn.ts';
 import { isSilentResult } from '../delivery/silence.ts';
-import type { SettleTurn, TurnOutcome } from '../sessions/begin.ts';
+import type { SettleTurn, TurnOutcome } from '../sessions/turn-policy.ts';
 import { cronAccount, keepResult, runOfSession } from '../store/cron-runs.ts';
 import type { RunResult } from '../store/cron-runs.ts';
 import type { RunningTurn } from '../store/turns.ts';

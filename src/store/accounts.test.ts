@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { allStatus, countDenial, forgetAccounts, leaseAccount, listDenials, readCursor, releaseAccount, saveStatus, writeCursor } from './accounts.ts';
 import type { AccountStatus } from './accounts.ts';
+import { elapse } from './elapse.test-support.ts';
 import type { Store } from './store.ts';
 
-const lease = (store: Store, owner: string, leaseMs = 60_000): Promise<boolean> => store.write((tx) => leaseAccount(tx, { account: 'telegram', owner, leaseMs }));
+const lease = (store: Store, owner: string): Promise<boolean> => store.write((tx) => leaseAccount(tx, { account: 'telegram', owner, leaseMs: 60_000 }));
 
 const status: AccountStatus = {
   account: 'telegram',
@@ -24,12 +25,13 @@ const status: AccountStatus = {
 
 eachStore((_engine, open) => {
   test('a connection has one holder until it goes silent or lets go', async () => {
-    const { store, another, pass } = await open();
-    const other = await another();
-    assert.equal(await lease(store, 'a', 80), true);
-    assert.equal(await lease(other, 'b', 80), false);
-    assert.equal(await lease(store, 'a', 80), true);
-    await pass(100);
+    const opened = await open();
+    const { store } = opened;
+    const other = await opened.another();
+    assert.equal(await lease(store, 'a'), true);
+    assert.equal(await lease(other, 'b'), false);
+    assert.equal(await lease(store, 'a'), true);
+    await elapse(opened, 60_001, 'accounts');
     assert.equal(await lease(other, 'b'), true);
     assert.equal(await lease(store, 'a'), false);
     await store.write((tx) => releaseAccount(tx, 'telegram', 'a'));

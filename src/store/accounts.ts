@@ -22,6 +22,22 @@ export interface AccountStatus {
   readonly nextTryAtMs: number | null;
 }
 
+/** An account of which nothing is known but what is given. */
+export const freshStatus = (account: string, known: Partial<AccountStatus> & Pick<AccountStatus, 'state'>): AccountStatus => ({
+  account,
+  identity: null,
+  name: null,
+  errorCode: null,
+  error: null,
+  attempts: 0,
+  connectedAtMs: null,
+  lastEventAtMs: null,
+  lastAliveAtMs: null,
+  lastCallAtMs: null,
+  nextTryAtMs: null,
+  ...known,
+});
+
 /** When an account last received something, or showed that it could; null for one that never has. */
 export const lastHeardMs = ({ lastEventAtMs, lastAliveAtMs }: AccountStatus): number | null => Math.max(lastEventAtMs ?? 0, lastAliveAtMs ?? 0) || null;
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
+import { manualClock } from '../lib/clock.ts';
 import { findAcpSession, keepAcpSession } from './acp-sessions.ts';
-import { defaultRetention, prune } from './retention.ts';
+import { defaultRetention } from './retention-limits.ts';
+import { prune } from './retention.ts';
 
 eachStore((_engine, open) => {
   const session = { maker: 'm', acpId: 'a1', seen: 'x', turnId: '1' };
@@ -20,12 +22,12 @@ eachStore((_engine, open) => {
   });
 
   test('one that nobody has needed for long is forgotten', async () => {
-    const { store, clock, pass } = await open();
+    const { store, pass } = await open();
     await store.write((tx) => keepAcpSession(tx, 's1', session));
     await pass(50);
-    const signal = new AbortController().signal;
-    assert.equal((await prune(store, defaultRetention, { clock, signal })).deleted['acp_sessions'], 0);
-    assert.equal((await prune(store, { ...defaultRetention, turnDays: 0 }, { clock, signal })).deleted['acp_sessions'], 1);
+    const within = { clock: manualClock(), signal: new AbortController().signal };
+    assert.equal((await prune(store, defaultRetention, within)).deleted['acp_sessions'], 0);
+    assert.equal((await prune(store, { ...defaultRetention, turnDays: 0 }, within)).deleted['acp_sessions'], 1);
     assert.equal(await store.read((db) => findAcpSession(db, 's1')), undefined);
   });
 });

@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
-import { readyLanes } from './lanes.ts';
+import { isHeld, readyLanes } from './lanes.ts';
 import type { ReadyLane } from './lanes.ts';
 import type { Reading, Writing } from './store.ts';
 
 /** `turn:<session id>`. */
 const sessionOf = sql<string>`substr(lanes.lane, 6)`;
-
-const isHeld = (db: Reading): RawBuilder<boolean> => sql<boolean>`(lanes.owner is not null and lanes.lease_until >= ${db.now})`;
 
 /** Until the end of the transaction nobody else takes up a turn of an agent that has to be counted. */
 export const lockAgent = async (tx: Writing, agent: string): Promise<void> => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { systemClock } from '../lib/clock.ts';
+import { manualClock } from '../lib/clock.ts';
 import { noUsage } from '../core/transcript.ts';
 import { endApiCall, insertApiCall } from './api-calls.ts';
 import { appendRunEvents, newestRunEvent, resumeRunEvents, runEventsAfter } from './api-run-events.ts';
 import type { RunEvent } from './api-run-events.ts';
-import { defaultRetention, prune } from './retention.ts';
+import { defaultRetention } from './retention-limits.ts';
+import { prune } from './retention.ts';
 import type { Store } from './store.ts';
 
 const text = (delta: string): RunEvent => ({ type: 'text', delta });
@@ -79,7 +80,7 @@ eachStore((_engine, open) => {
     }
     await store.write((tx) => endApiCall(tx, 'run_1', { reason: 'completed', error: null, rows: [], usage: noUsage, throughId: 1 }));
     await store.write((tx) => tx.q.updateTable('api_calls').set({ ended_at: 1 }).where('id', '=', 'run_1').execute());
-    const { deleted } = await prune(store, defaultRetention, { clock: systemClock, signal: new AbortController().signal });
+    const { deleted } = await prune(store, defaultRetention, { clock: manualClock(), signal: new AbortController().signal });
     assert.deepEqual([deleted['api_run_events'], deleted['api_calls']], [2, 1]);
     assert.deepEqual(await all(store), []);
     assert.equal((await store.read((db) => runEventsAfter(db, { runId: 'run_2', seq: 0, limit: 10 }))).length, 2);

@@ -1,5 +1,5 @@
 import { deleteSessions } from './delete-sessions.ts';
-import { requestStop, turnLane } from './lanes.ts';
+import { lockLane, requestStop, turnLane } from './lanes.ts';
 import type { Tables } from './schema.ts';
 import { unindexMessages } from './search.ts';
 import type { Writing } from './store.ts';
@@ -14,6 +14,8 @@ export const pagesOf = <T>(list: readonly T[]): T[][] => Array.from({ length: Ma
 
 /** All of a conversation. A turn that runs in it cannot write any more: its lane is gone. */
 export const eraseSession = async (tx: Writing, sessionId: string): Promise<{ readonly messages: number }> => {
+  // Whoever is about to put something into the conversation sees it gone.
+  await lockLane(tx, { lane: turnLane(sessionId), kind: 'turn' });
   await requestStop(tx, turnLane(sessionId));
   await tx.q.deleteFrom('lanes').where('lane', '=', turnLane(sessionId)).execute();
   const turns = await tx.q.selectFrom('turns').select('id').where('session_id', '=', sessionId).execute();

@@ -1,32 +1,16 @@
-import { chmodSync, existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { existsSync } from 'node:fs';
+import { takeKernelLock } from '../lib/kernel-lock.ts';
+import type { KernelLock } from '../lib/kernel-lock.ts';
 import { sqliteError } from './sqlite-dialect.ts';
 
-/** Held for the life of the process and released by the kernel when it dies, however it dies. */
-export interface FileLock {
-  release(): void;
-}
+export type FileLock = KernelLock;
 
-/**
- * An exclusive lock of the operating system on a small file of its own, taken through SQLite because Node has no call for it. Undefined
- * when another process has it.
- */
+/** A lock that the kernel holds for this process on a small file of its own. Undefined when another has it; what else is wrong is a `StoreError`. */
 export const lockFile = (path: string): FileLock | undefined => {
-  let db: DatabaseSync | undefined;
   try {
-    const held = new DatabaseSync(path, { timeout: 0 });
-    db = held;
-    held.exec('pragma locking_mode = exclusive');
-    // Nothing is ever written, so nothing has to be kept beside it.
-    held.exec('pragma journal_mode = memory');
-    held.exec('begin exclusive');
-    chmodSync(path, 0o600);
-    return { release: () => held.close() };
+    return takeKernelLock(path);
   } catch (error) {
-    db?.close();
-    const failure = sqliteError(error);
-    if (failure.code === 'busy') return undefined;
-    throw failure;
+    throw sqliteError(error);
   }
 };
 

@@ -22,6 +22,12 @@ export const closedGates = async (db: Reading): Promise<{ scope: string; leftMs:
   return rows.map((row) => ({ scope: row.scope, leftMs: Number(row.left_ms) }));
 };
 
+/** How long one scope is still closed; zero when it is open. */
+export const gateLeftMs = async (db: Reading, scope: string): Promise<number> => {
+  const row = await db.q.selectFrom('gates').select(sql<number>`until_ms - ${db.now}`.as('left_ms')).where('scope', '=', scope).executeTakeFirst();
+  return Math.max(0, Number(row?.left_ms ?? 0));
+};
+
 export const markDead = async (tx: Writing, target: { account: string; chatId: string; reason: string }): Promise<void> => {
   await tx.q
     .insertInto('dead_targets')

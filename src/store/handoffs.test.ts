@@ -55,7 +55,7 @@ eachStore((_engine, open) => {
     const { store, another } = await withSessions();
     await store.write((tx) => requestHandoff(tx, 's1', { destination: 'telegram' }));
     const other = await another();
-    const claimed = await Promise.all([store, other, store, other].map((each, i) => each.write((tx) => claimHandoff(tx, 's1', { owner: `g${i}`, leaseMs: 1000 }))));
+    const claimed = await Promise.all([store, other, store, other].map((each, i) => each.write((tx) => claimHandoff(tx, 's1', { owner: `g${i}`, leaseMs: 60_000 }))));
     assert.equal(claimed.filter(Boolean).length, 1);
   });
 

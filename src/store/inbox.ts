@@ -144,6 +144,21 @@ const selectWaiting = prepared((db, of: { lane: string; limit: number }) =>
     .limit(steadyLimit(of.limit)),
 );
 
+/** The newest message that waits in a lane since before a turn of it began; zero when there is none. */
+export const newestWaitingBefore = async (db: Reading, turn: { readonly lane: string; readonly id: number }): Promise<number> => {
+  const row = await db.q
+    .selectFrom('inbox')
+    .select('id')
+    .where('lane', '=', turn.lane)
+    .where('state', '=', 'waiting')
+    .where('class', '=', chat)
+    .where('received_at', '<=', (eb) => eb.selectFrom('turns').select('started_at').where('turns.id', '=', turn.id))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? 0;
+};
+
 /** The last message that waits in each lane. */
 export const newestWaiting = async (db: Reading, limit: number): Promise<{ lane: string; event: InboundEvent }[]> => {
   const newest = db.q.selectFrom('inbox').select((eb) => eb.fn.max('id').as('id')).where('state', '=', 'waiting').where('class', '=', chat).groupBy('lane').limit(limit);

@@ -41,7 +41,7 @@ const followLane = (steps: readonly Step[]): number => {
 };
 
 eachStore((engine, open) => {
-  test('under contention, with owners that stall, nothing is lost, repeated, overtaken or worked on by two', async () => {
+  test('under contention, with owners that stall, nothing is lost, repeated, overtaken or worked on by two', { timeout: 600_000 }, async () => {
     const { store, location } = await open();
     const items = engine === 'sqlite' ? 500 : 250;
     const participants = names.map((name): Participant => ({ name, location, lanes, items, total: items * names.length }));

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { systemClock } from '../lib/clock.ts';
+import { manualClock } from '../lib/clock.ts';
 import { newMediaNotes } from './media-notes.ts';
-import { defaultRetention, prune } from './retention.ts';
+import { defaultRetention } from './retention-limits.ts';
+import { prune } from './retention.ts';
 import type { Store } from './store.ts';
 
 const dayMs = 86_400_000;
 
 const age = (store: Store, key: string, days: number): Promise<unknown> => store.write((tx) => tx.q.updateTable('media_notes').set((eb) => ({ used_at: eb('used_at', '-', days * dayMs) })).where('key', '=', key).execute());
 
-const pruned = async (store: Store): Promise<number | undefined> => (await prune(store, defaultRetention, { clock: systemClock, signal: new AbortController().signal })).deleted['media_notes'];
+const pruned = async (store: Store): Promise<number | undefined> => (await prune(store, defaultRetention, { clock: manualClock(), signal: new AbortController().signal })).deleted['media_notes'];
 
 eachStore((_engine, open) => {
   test('the first note about a file stays, for every process', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
+import { elapse } from './elapse.test-support.ts';
 import { addMemoryProposal, listMemoryProposals, removeMemoryProposal } from './memory-proposals.ts';
 import { claimMemoryWork, clearMemoryWork, countMemoryWork, enqueueMemoryWork, finishMemoryWork, postponeMemoryWork, releaseMemoryWork } from './memory-work.ts';
 import { takeSessionEnd } from './session-ends.ts';
@@ -10,7 +11,7 @@ import type { Store } from './store.ts';
 const enqueue = (store: Store, key: string, more: { sessionId?: string; agent?: string; most?: number } = {}): Promise<number> =>
   store.write((tx) => enqueueMemoryWork(tx, { key, agent: more.agent ?? 'main', sessionId: more.sessionId ?? 's1', kind: 'turn', payload: { key } }, more.most ?? 100));
 
-const claim = async (store: Store, owner = 'a', leaseMs = 1000) => store.write((tx) => claimMemoryWork(tx, { agent: 'main', owner, leaseMs }));
+const claim = async (store: Store, owner = 'a', leaseMs = 60_000) => store.write((tx) => claimMemoryWork(tx, { agent: 'main', owner, leaseMs }));
 
 eachStore((_engine, open) => {
   test('work is taken up in order, once, and is gone when it is done', async () => {
@@ -28,18 +29,19 @@ eachStore((_engine, open) => {
   });
 
   test('within a conversation nothing overtakes, other conversations go on', async () => {
-    const { store, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     await enqueue(store, '1a');
     await enqueue(store, '1b');
     await enqueue(store, '2a', { sessionId: 's2' });
     const first = await claim(store);
     assert.equal((await claim(store))?.key, '2a');
-    await store.write((tx) => postponeMemoryWork(tx, first?.id ?? 0, { delayMs: 1000, error: 'not reached' }));
+    await store.write((tx) => postponeMemoryWork(tx, first?.id ?? 0, { delayMs: 60_000, error: 'not reached' }));
     assert.equal(await claim(store), undefined, '1b waits for 1a');
-    await pass(1100);
+    await elapse(opened, 60_000, 'memory_work');
     const again = await claim(store);
     assert.deepEqual([again?.key, again?.attempts], ['1a', 2]);
-    assert.ok((again?.ageMs ?? 0) >= 1000);
+    assert.ok((again?.ageMs ?? 0) >= 60_000);
   });
 
   test('what a dead process has taken up comes back, at once when it said so', async () => {
@@ -47,7 +49,7 @@ eachStore((_engine, open) => {
     await enqueue(store, 'one');
     await claim(store, 'dead', 100);
     await pass(150);
-    assert.deepEqual([(await claim(store, 'b', 60_000))?.attempts], [2]);
+    assert.deepEqual([(await claim(store, 'b'))?.attempts], [2]);
     await store.write((tx) => releaseMemoryWork(tx, 'b'));
     assert.equal((await claim(store, 'c'))?.attempts, 2, 'what was given back in order is no attempt');
   });
@@ -63,7 +65,7 @@ eachStore((_engine, open) => {
     const { store, another } = await open();
     const stores = [store, await another()];
     for (let i = 0; i < 20; i += 1) await enqueue(store, `k${i}`, { sessionId: `s${i}` });
-    const got = await Promise.all(Array.from({ length: 30 }, (_, i) => claim(stores[i % 2] ?? store, `o${i}`, 60_000)));
+    const got = await Promise.all(Array.from({ length: 30 }, (_, i) => claim(stores[i % 2] ?? store, `o${i}`)));
     const keys = got.filter((work) => work !== undefined).map((work) => work.key);
     assert.equal(keys.length, 20);
     assert.equal(new Set(keys).size, 20);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { allStatus, leaseAccount, saveStatus } from './accounts.ts';
 import { claimLane, enqueueLane, readyLanes } from './lanes.ts';
-import { buryGateways, forgetNode, lastSignOf, registerNode, touchNode } from './nodes.ts';
+import { buryGateways, forgetNode, lastSignOf, livingGateways, registerNode, touchNode } from './nodes.ts';
 import type { Store } from './store.ts';
 
 const hold = (store: Store, owner: string, lane: string): Promise<unknown> =>
@@ -19,15 +19,25 @@ const ready = async (store: Store): Promise<string[]> => (await store.read((db) 
 eachStore((_engine, open) => {
   test('a node that says goodbye leaves its lanes to others', async () => {
     const { store, pass } = await open();
-    await store.write((tx) => registerNode(tx, { id: 'n1', kind: 'gateway', pid: 1 }));
+    const node = { id: 'n1', kind: 'gateway', pid: 1 } as const;
+    await store.write((tx) => registerNode(tx, node));
     await hold(store, 'n1', 'turn:a');
     await pass(2);
-    await store.write((tx) => touchNode(tx, 'n1'));
+    await store.write((tx) => touchNode(tx, node));
     const row = await store.read((db) => db.q.selectFrom('nodes').selectAll().executeTakeFirstOrThrow());
     assert.ok(row.seen_at > row.started_at);
     await store.write((tx) => forgetNode(tx, 'n1'));
     assert.deepEqual(await nodeIds(store), []);
     assert.deepEqual(await ready(store), ['turn:a']);
+  });
+
+  test('a node that was forgotten while it was silent is there again with its next sign of life', async () => {
+    const { store } = await open();
+    const node = { id: 'n1', kind: 'gateway', pid: 7 } as const;
+    await store.write((tx) => touchNode(tx, node));
+    assert.deepEqual(await store.read((db) => livingGateways(db, 60_000)), [{ host: hostname(), pid: 7 }]);
+    await store.write((tx) => touchNode(tx, node));
+    assert.deepEqual(await nodeIds(store), ['n1']);
   });
 
   test('a new gateway frees the lanes and accounts of gateways before it, and leaves a command its own', async () => {

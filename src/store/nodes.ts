@@ -5,12 +5,23 @@ import type { Reading, Writing } from './store.ts';
 
 export type NodeKind = 'gateway' | 'cli';
 
-export const registerNode = async (tx: Writing, node: { id: string; kind: NodeKind; pid: number }): Promise<void> => {
-  await tx.q.insertInto('nodes').values({ ...node, host: hostname(), started_at: tx.now, seen_at: tx.now }).execute();
+interface NewNode {
+  readonly id: string;
+  readonly kind: NodeKind;
+  readonly pid: number;
+}
+
+const insertNode = (tx: Writing, { id, kind, pid }: NewNode) => tx.q.insertInto('nodes').values({ id, kind, pid, host: hostname(), started_at: tx.now, seen_at: tx.now });
+
+export const registerNode = async (tx: Writing, node: NewNode): Promise<void> => {
+  await insertNode(tx, node).execute();
 };
 
-export const touchNode = async (tx: Writing, id: string): Promise<void> => {
-  await tx.q.updateTable('nodes').set({ seen_at: tx.now }).where('id', '=', id).execute();
+/** A sign of life. One that was silent for so long that it was forgotten comes back with it. */
+export const touchNode = async (tx: Writing, node: NewNode): Promise<void> => {
+  await insertNode(tx, node)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: tx.now }))
+    .execute();
 };
 
 export const forgetNode = async (tx: Writing, id: string): Promise<void> => {

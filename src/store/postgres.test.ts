@@ -79,7 +79,7 @@ describe('postgres', noPostgresReason === undefined ? {} : { skip: noPostgresRea
     const after = next();
     const heard: string[] = [];
     void after.then((lane) => heard.push(lane));
-    for (let i = 0; heard.length === 0 && i < 100; i += 1) {
+    while (heard.length === 0) {
       await other.write(async (tx) => tx.notify('lane', 'after'));
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

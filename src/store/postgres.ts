@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { StoreError } from '../core/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { InFlight } from './in-flight.ts';
+import { Listeners } from './listeners.ts';
 import { migratePostgres } from './migrate-postgres.ts';
 import type { PostgresUpgradeOptions } from './migrate-postgres.ts';
-import { checkedPool, postgresError } from './postgres-pool.ts';
+import { connectionTo, openPool, postgresError, workLimits } from './postgres-pool.ts';
+import type { WorkLimits } from './postgres-pool.ts';
 import type { Tables } from './schema.ts';
 import type { Channel, Reading, Store, Tidied, Writing } from './store.ts';
 
@@ -17,6 +19,8 @@ const now = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigi
 const channelName = 'hermes';
 const maxTries = 5;
 const resubscribeMs = 1000;
+/** How long the server has to take a goodbye: one whose way was lost never does. */
+const goodbyeMs = 1000;
 /** PostgreSQL refuses longer ones, and with it the transaction. */
 const maxNoticeBytes = 7_999;
 
@@ -42,24 +46,36 @@ export interface PostgresOptions {
   readonly url: string;
   readonly log: Logger;
   readonly poolSize?: number;
+  readonly limits?: WorkLimits;
 }
+
+const defaultPoolSize = 12;
+
+const bringUpToDate = async (options: PostgresOptions & PostgresUpgradeOptions): Promise<void> => {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool({ url: options.url, log: options.log, size: 1 }) }) });
+  try {
+    await migratePostgres(db, now, options);
+  } finally {
+    await db.destroy();
+  }
+};
 
 /** The store for several machines. Waking other processes is PostgreSQL's own LISTEN and NOTIFY. */
 export class PostgresStore implements Store {
   readonly engine = 'postgres';
   readonly #db: Kysely<Tables>;
-  readonly #emitter = new EventEmitter();
+  readonly #listeners: Listeners;
   readonly #log: Logger;
   readonly #url: string;
   readonly #origin = randomUUID();
   readonly #underWay = new InFlight();
   readonly #closing = new AbortController();
-  #listener: pg.Client | undefined;
+  #endListener: (() => Promise<void>) | undefined;
 
   static async open(options: PostgresOptions & PostgresUpgradeOptions): Promise<PostgresStore> {
     const store = new PostgresStore(options);
     try {
-      await migratePostgres(store.#db, now, options);
+      await bringUpToDate(options);
       await store.#subscribe();
       return store;
     } catch (error) {
@@ -75,13 +91,11 @@ export class PostgresStore implements Store {
   }
 
   private constructor(options: PostgresOptions) {
-    const types: pg.CustomTypesConfig = { getTypeParser: (oid: number, format?: unknown) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) };
-    const pool = new pg.Pool({ connectionString: options.url, max: options.poolSize ?? 12, connectionTimeoutMillis: 10_000, keepAlive: true, types });
     this.#url = options.url;
     this.#log = options.log;
-    pool.on('error', (error) => this.#log.warn({ err: postgresError(error) }, 'store.connection_lost'));
-    this.#db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: checkedPool(pool) }) });
-    this.#emitter.setMaxListeners(0);
+    const pool = openPool({ url: options.url, log: options.log, size: options.poolSize ?? defaultPoolSize, limits: options.limits ?? workLimits });
+    this.#db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+    this.#listeners = new Listeners(options.log);
   }
 
   read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
@@ -95,8 +109,7 @@ export class PostgresStore implements Store {
   }
 
   listen(channel: Channel, listener: (payload: string) => void): Disposable {
-    this.#emitter.on(channel, listener);
-    return { [Symbol.dispose]: () => void this.#emitter.off(channel, listener) };
+    return this.#listeners.add(channel, listener);
   }
 
   /** Its autovacuum does that. */
@@ -113,7 +126,7 @@ export class PostgresStore implements Store {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
     await this.#underWay.settled();
-    await this.#listener?.end();
+    await this.#endListener?.();
     await this.#db.destroy();
   }
 
@@ -136,8 +149,7 @@ export class PostgresStore implements Store {
       if (messages.length > 0) await sql`select pg_notify(${channelName}, message) from unnest(${messages}::text[]) as message`.execute(trx);
       return result;
     });
-    // A listener that throws must not look like a write that failed.
-    if (notices.length > 0) queueMicrotask(() => notices.forEach(({ channel, payload }) => this.#emitter.emit(channel, payload)));
+    if (notices.length > 0) queueMicrotask(() => notices.forEach(({ channel, payload }) => this.#listeners.tell(channel, payload)));
     return value;
   }
 
@@ -148,11 +160,17 @@ export class PostgresStore implements Store {
   }
 
   async #subscribe(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: 10_000, keepAlive: true });
+    const socket = new Socket();
+    const client = new pg.Client({ ...connectionTo(this.#url), query_timeout: workLimits.answerMs, stream: () => socket });
+    const end = async (): Promise<void> => {
+      const hurry = setTimeout(() => socket.destroy(), goodbyeMs);
+      await client.end();
+      clearTimeout(hurry);
+    };
     let subscribed = false;
     client.on('notification', ({ payload }) => {
       const message = readMessage(payload);
-      if (message !== undefined && message.origin !== this.#origin && this.#emitter.listenerCount(message.channel) > 0) this.#emitter.emit(message.channel, message.payload);
+      if (message !== undefined && message.origin !== this.#origin) this.#listeners.tell(message.channel, message.payload);
     });
     client.on('error', (error) => this.#log.warn({ err: postgresError(error) }, 'store.notifications_lost'));
     // A connection that was never made ends too; whoever tried to make it tries again.
@@ -164,12 +182,12 @@ export class PostgresStore implements Store {
       await client.query(`listen ${channelName}`);
     } catch (error) {
       // A server that takes connections and no subscriptions, as one that only follows another does, would run out of them.
-      await client.end();
+      await end();
       throw error;
     }
     subscribed = true;
-    this.#listener = client;
-    if (this.#closing.signal.aborted) await client.end();
+    this.#endListener = end;
+    if (this.#closing.signal.aborted) await end();
   }
 
   /** Meanwhile everybody still looks once a second, so a lost subscription only costs time. */

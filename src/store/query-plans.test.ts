@@ -148,7 +148,9 @@ eachStore((engine, open) => {
 
   test('idle lanes are taken away by their names', async () => {
     const { store, location } = await open();
-    await store.write((tx) => lockLane(tx, { lane: 'turn:idle', kind: 'turn' }));
+    await store.write(async (tx) => {
+      for (let i = 0; i < 500; i += 1) await lockLane(tx, { lane: `turn:${i}`, kind: 'turn' });
+    });
     const explained = explainer(engine, location);
     try {
       // Where nothing can be written it fails, and the query is known.

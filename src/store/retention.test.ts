@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { systemClock } from '../lib/clock.ts';
+import { manualClock } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { accountData } from './account-data.ts';
 import { closedGates, closeGate } from './gates.ts';
 import { claimLane, enqueueLane, releaseLane } from './lanes.ts';
 import { readLimit, writeLimit } from './limits.ts';
-import { defaultRetention, prune } from './retention.ts';
-import type { Pruned, RetentionLimits } from './retention.ts';
+import { defaultRetention } from './retention-limits.ts';
+import { prune } from './retention.ts';
+import type { RetentionLimits } from './retention-limits.ts';
+import type { Pruned } from './retention.ts';
 import type { Tables } from './schema.ts';
 import type { Store } from './store.ts';
 
 const dayMs = 86_400_000;
 
 const run = (store: Store, limits: Partial<RetentionLimits> = {}): Promise<Pruned> =>
-  prune(store, { ...defaultRetention, ...limits }, { clock: systemClock, signal: new AbortController().signal });
+  prune(store, { ...defaultRetention, ...limits }, { clock: manualClock(), signal: new AbortController().signal });
 
 /** Rows of an age, in a form that only says what matters to retention. */
 const plant = {
@@ -202,7 +204,7 @@ eachStore((_engine, open) => {
     const ticking: Clock = { now: () => (nowMs += 400), sleep: () => Promise.resolve() };
     const partial = await prune(store, defaultRetention, { clock: ticking, signal: new AbortController().signal, budgetMs: 1000 });
     assert.deepEqual(partial, { deleted: { inbox: 1000 }, complete: false });
-    assert.deepEqual(await prune(store, defaultRetention, { clock: systemClock, signal: AbortSignal.abort() }), { deleted: { inbox: 0 }, complete: false });
+    assert.deepEqual(await prune(store, defaultRetention, { clock: manualClock(), signal: AbortSignal.abort() }), { deleted: { inbox: 0 }, complete: false });
     assert.equal((await run(store)).deleted['inbox'], 700);
     assert.equal(await count(store, 'inbox'), 0);
   });

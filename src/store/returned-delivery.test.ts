@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { sampleDelivery } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { outLane } from './lanes.ts';
@@ -15,7 +16,7 @@ const sendOne = (store: Store, messageIds: readonly string[]): Promise<void> =>
     await settleDelivery(tx, item?.id ?? 0, { state: 'sent', log: [{ atMs: 1, outcome: 'sent' }], messageIds });
   });
 
-const tell = (store: Store, messageId: string, account = 'telegram') => store.write((tx) => markReturned(tx, { account, messageId, reason: 'no such user' }));
+const tell = (store: Store, messageId: string, account = 'telegram') => markReturned(store, { account, messageId, reason: 'no such user' });
 
 eachStore((_engine, open) => {
   test('a message that came back has failed, with the reason, however often that is said', async () => {
@@ -27,6 +28,24 @@ eachStore((_engine, open) => {
     const delivery = message?.deliveries[0];
     assert.deepEqual([delivery?.state, delivery?.error, delivery?.messageIds], ['failed', 'no such user', ['a@x', 'b@x']]);
     assert.deepEqual(delivery?.log.map(({ outcome, detail }) => [outcome, detail]), [['sent', undefined], ['returned', 'no such user']]);
+    assert.equal((await store.read((db) => failedDeliveries(db, 5))).length, 1);
+  });
+
+  test('it is found behind many others, and looked for while others write', async () => {
+    const { store } = await open();
+    await sendOne(store, ['first@x']);
+    await store.write((tx) =>
+      sql`
+        insert into outbox (key, lane, account, chat_id, target, payload, state, message_ids, created_at, updated_at)
+        with recursive n (i) as (select 1 union all select i + 1 from n where i < 2500)
+        select 'many:' || i, 'out:telegram:c', 'telegram', 'c', '{}', '{}', 'sent', '["' || i || '@x"]', ${tx.now}, ${tx.now} from n`.execute(tx.q),
+    );
+    const looked = Promise.withResolvers<void>();
+    const writing = store.write(() => looked.promise);
+    assert.equal(await tell(store, 'nobody@x'), false);
+    looked.resolve();
+    await writing;
+    assert.equal(await tell(store, 'first@x'), true);
     assert.equal((await store.read((db) => failedDeliveries(db, 5))).length, 1);
   });
 

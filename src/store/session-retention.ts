@@ -1,6 +1,6 @@
 import { eraseSession, shortenSession } from './erase-session.ts';
 import { countWaiting } from './inbox.ts';
-import { laneFacts, turnLane } from './lanes.ts';
+import { laneFacts, lockLane, turnLane } from './lanes.ts';
 import { bindingsOf, findSession, lockSessionKey } from './sessions.ts';
 import type { Reading, Store, Writing } from './store.ts';
 
@@ -61,6 +61,7 @@ const stepMessages = 500;
 const removeStep = async (tx: Writing, sessionId: string, at: { readonly beforeMs?: number | undefined; readonly sofar: number }): Promise<SessionRemoval | number> => {
   const keys = (await bindingsOf(tx, sessionId)).map(({ sessionKey }) => sessionKey);
   for (const key of keys.toSorted()) await lockSessionKey(tx, key);
+  await lockLane(tx, { lane: turnLane(sessionId), kind: 'turn' });
   const session = await findSession(tx, sessionId);
   if (session === undefined || (at.beforeMs !== undefined && session.activeAtMs >= at.beforeMs)) return { type: 'not_stale' };
   const why = await workOf(tx, sessionId);

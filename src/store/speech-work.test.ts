@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
+import { elapse } from './elapse.test-support.ts';
 import { registerNode } from './nodes.ts';
 import { claimSpeech, finishSpeech, giveUpSpeech, lastSpeechFailure, planSpeech, postponeSpeech, releaseSpeech } from './speech-work.ts';
 import type { SpeechWork } from './speech-work.ts';
@@ -10,7 +11,7 @@ import type { Store } from './store.ts';
 const plan = (store: Store, turnId: number, more: Partial<Parameters<typeof planSpeech>[1]> = {}): Promise<void> =>
   store.write((tx) => planSpeech(tx, { turnId, sessionId: 's1', agent: 'main', target: sampleTarget(), text: `answer ${turnId}`, ...more }));
 
-const claim = (store: Store, owner = 'a', accounts: readonly string[] = ['telegram'], leaseMs = 1000): Promise<SpeechWork | undefined> => store.write((tx) => claimSpeech(tx, { owner, accounts, leaseMs }));
+const claim = (store: Store, owner = 'a', accounts: readonly string[] = ['telegram']): Promise<SpeechWork | undefined> => store.write((tx) => claimSpeech(tx, { owner, accounts, leaseMs: 60_000 }));
 
 const register = (store: Store, ...ids: readonly string[]): Promise<void> =>
   store.write(async (tx) => {
@@ -43,26 +44,28 @@ eachStore((_engine, open) => {
   });
 
   test('what a process took up comes back when its lease ends, at once when the process is gone or says so', async () => {
-    const { store, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     await register(store, 'slow', 'b');
     await plan(store, 1);
-    await claim(store, 'slow', ['telegram'], 1000);
+    await claim(store, 'slow');
     assert.equal(await claim(store, 'b'), undefined);
-    await pass(1100);
-    assert.equal((await claim(store, 'b', ['telegram'], 60_000))?.attempts, 2);
+    await elapse(opened, 60_000, 'speech_work');
+    assert.equal((await claim(store, 'b'))?.attempts, 2);
     await store.write((tx) => releaseSpeech(tx, 'b'));
-    assert.equal((await claim(store, 'nobody', ['telegram'], 60_000))?.attempts, 2, 'what was given back is no attempt');
+    assert.equal((await claim(store, 'nobody'))?.attempts, 2, 'what was given back is no attempt');
     assert.equal((await claim(store, 'b'))?.attempts, 3, 'a process that is not listed holds nothing');
   });
 
   test('a failure is tried later, and given up for good with its reason', async () => {
-    const { store, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     await register(store, 'a');
     await plan(store, 1);
     await claim(store);
-    await store.write((tx) => postponeSpeech(tx, 1, { delayMs: 200, error: 'busy' }));
+    await store.write((tx) => postponeSpeech(tx, 1, { delayMs: 60_000, error: 'busy' }));
     assert.equal(await claim(store), undefined);
-    await pass(250);
+    await elapse(opened, 60_000, 'speech_work');
     assert.equal((await claim(store))?.attempts, 2);
     assert.equal(await store.read((db) => lastSpeechFailure(db, 's1')), undefined);
     await store.write((tx) => giveUpSpeech(tx, 1, 'it refused'));
@@ -78,7 +81,7 @@ eachStore((_engine, open) => {
     await register(store, ...owners);
     const stores = [store, await another()];
     for (let turn = 1; turn <= 8; turn += 1) await plan(store, turn);
-    const got = await Promise.all(owners.map((owner, index) => claim(stores[index % 2] ?? store, owner, ['telegram'], 60_000)));
+    const got = await Promise.all(owners.map((owner, index) => claim(stores[index % 2] ?? store, owner)));
     const turns = got.flatMap((work) => work?.turnId ?? []);
     assert.deepEqual([turns.length, new Set(turns).size], [8, 8]);
   });

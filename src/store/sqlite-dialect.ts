@@ -79,7 +79,12 @@ export class SqliteConnection implements DatabaseConnection {
 
   #prepare(sql: string): Prepared {
     const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // Behind all others: what is used least goes first.
+      this.#statements.delete(sql);
+      this.#statements.set(sql, known);
+      return known;
+    }
     const statement = this.#db.prepare(sql);
     const prepared = { statement, columns: statement.columns().map(({ name }) => name) };
     if (prepared.columns.length > 0) statement.setReturnArrays(true);

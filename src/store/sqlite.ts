@@ -1,10 +1,11 @@
-import { EventEmitter } from 'node:events';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
 import { InFlight } from './in-flight.ts';
+import { Listeners } from './listeners.ts';
 import type { Tables } from './schema.ts';
 import { SqliteConnection, sqliteDialect, sqliteError } from './sqlite-dialect.ts';
 import { emptyLogFile, openForReading, openForWriting, tidyFile } from './sqlite-file.ts';
@@ -39,6 +40,7 @@ export interface SqliteOptions {
   readonly clock: Clock;
   /** Reads the whole file once. The gateway does at its start; short-lived commands do not. */
   readonly checkIntegrity: boolean;
+  readonly log?: Logger;
   /** How long a write waits for another process that holds the file, before it fails as `busy`. */
   readonly busyMs?: number;
   /** Told about every notification made here, so that other processes on the same file can be woken. */
@@ -62,9 +64,9 @@ export class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #path: string;
   readonly #busyMs: number;
-  readonly #emitter = new EventEmitter();
-  /** Listeners that are told before the commit. */
-  readonly #early = new EventEmitter();
+  readonly #listeners: Listeners;
+  /** Those that are told before the commit. */
+  readonly #early: Listeners;
   readonly #queue: Job[] = [];
   readonly #reads = new InFlight();
   readonly #onNotify: ((channel: Channel, payload: string) => void) | undefined;
@@ -86,8 +88,8 @@ export class SqliteStore implements Store {
     this.#path = options.path;
     this.#busyMs = options.busyMs ?? defaultBusyMs;
     this.#onNotify = options.onNotify;
-    this.#emitter.setMaxListeners(0);
-    this.#early.setMaxListeners(0);
+    this.#listeners = new Listeners(options.log);
+    this.#early = new Listeners(options.log);
   }
 
   read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
@@ -105,15 +107,13 @@ export class SqliteStore implements Store {
   }
 
   listen(channel: Channel, listener: (payload: string) => void, when: ListenWhen = 'committed'): Disposable {
-    const emitter = when === 'written' ? this.#early : this.#emitter;
-    emitter.on(channel, listener);
-    return { [Symbol.dispose]: () => void emitter.off(channel, listener) };
+    return (when === 'written' ? this.#early : this.#listeners).add(channel, listener);
   }
 
   /** A notification that another process sent. */
   deliver(channel: Channel, payload: string): void {
-    this.#early.emit(channel, payload);
-    this.#emitter.emit(channel, payload);
+    this.#early.tell(channel, payload);
+    this.#listeners.tell(channel, payload);
   }
 
   async tidy(): Promise<Tidied> {
@@ -189,12 +189,12 @@ export class SqliteStore implements Store {
   }
 
   #announceEarly(notices: readonly Notice[]): void {
-    for (const { channel, payload } of notices) this.#early.emit(channel, payload);
+    for (const { channel, payload } of notices) this.#early.tell(channel, payload);
   }
 
   #announce(notices: readonly Notice[]): void {
     for (const { channel, payload } of notices) {
-      this.#emitter.emit(channel, payload);
+      this.#listeners.tell(channel, payload);
       this.#onNotify?.(channel, payload);
     }
   }

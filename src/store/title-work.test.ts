@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { noUsage } from '../core/transcript.ts';
+import { elapse } from './elapse.test-support.ts';
 import { forgetNode, registerNode } from './nodes.ts';
 import { createSession, findSession, setFirstTitle, setTitle } from './sessions.ts';
 import type { Store } from './store.ts';
@@ -27,13 +28,14 @@ eachStore((_engine, open) => {
   });
 
   test('what was put back comes again later, and what its owner did not get to at once', async () => {
-    const { store, pass } = await open();
+    const opened = await open();
+    const { store } = opened;
     await store.write((tx) => registerNode(tx, { id: 'a', kind: 'gateway', pid: 1 }));
     await plan(store, 's1');
     await claim(store);
-    await store.write((tx) => postponeTitle(tx, 's1', 200));
+    await store.write((tx) => postponeTitle(tx, 's1', 60_000));
     assert.equal(await claim(store), undefined);
-    await pass(250);
+    await elapse(opened, 60_000, 'title_work');
     assert.equal((await claim(store))?.attempts, 2);
     await store.write((tx) => releaseTitles(tx, 'a'));
     assert.equal((await claim(store))?.attempts, 2, 'what was given back is no attempt');

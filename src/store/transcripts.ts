@@ -31,6 +31,10 @@ export const appendMessage = async (tx: Writing, to: { sessionId: string; turnId
   return row.id;
 };
 
+/** Whether a row is there, and was written by that turn. */
+export const isRowOfTurn = async (db: Reading, id: number, turnId: number): Promise<boolean> =>
+  (await db.q.selectFrom('messages').select('id').where('id', '=', id).where('turn_id', '=', turnId).executeTakeFirst()) !== undefined;
+
 const insertMessage = prepared((db, row: { sessionId: string; turnId: number | null; role: string; content: string; body: string | null; size: number }) =>
   db.q
     .insertInto('messages')

@@ -70,4 +70,32 @@ describe('between the engines', noPostgresReason === undefined ? {} : { skip: no
     assert.equal(await target.write((tx) => appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: 'next' })), newest + 1);
     await assert.rejects(loadIntoPostgres(path, to.url), /is not empty: it has rows in sessions/);
   });
+
+  test('numbers that were given are not given again, though their rows are gone', async (t) => {
+    const [from, to] = [await emptyPostgres(), await emptyPostgres()];
+    const opened: Store[] = [];
+    t.after(async () => {
+      for (const store of opened) await store.close();
+      await from.drop();
+      await to.drop();
+    });
+    const open = async (databaseUrl: string | undefined, path: string): Promise<Store> => {
+      const store = await openStore({ databaseUrl, path, clock: systemClock, log: silentLogger, checkIntegrity: true });
+      opened.push(store);
+      return store;
+    };
+    const give = (store: Store): Promise<number> => store.write((tx) => appendMessage(tx, { sessionId: 's', turnId: null }, { role: 'user', content: 'x' }));
+    const forget = (store: Store): Promise<unknown> => store.write((tx) => tx.q.deleteFrom('messages').execute());
+    const path = join(folder, 'gateway.db');
+    const source = await open(from.url, '');
+    for (let i = 0; i < 5; i += 1) await give(source);
+    await forget(source);
+    await copyFromPostgres(from.url, path);
+    const file = await open(undefined, path);
+    assert.equal(await give(file), 6);
+    await forget(file);
+    const target = await open(to.url, '');
+    await loadIntoPostgres(path, to.url);
+    assert.equal(await give(target), 7);
+  });
 });

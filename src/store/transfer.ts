@@ -5,7 +5,7 @@ import pg from 'pg';
 import { StoreError } from '../core/errors.ts';
 import type { CopyOptions } from './copy-database.ts';
 import { newerSchema, schemaVersion } from './migrations.ts';
-import { postgresError } from './postgres-pool.ts';
+import { connectionTo, postgresError } from './postgres-pool.ts';
 import { sqliteError } from './sqlite-dialect.ts';
 import { createForFilling } from './sqlite-file.ts';
 import { storable } from './storable.ts';
@@ -15,8 +15,7 @@ const left = new Set(['message_search', 'nodes', 'meta']);
 const pageSize = 500;
 
 const connect = async (url: string): Promise<pg.Client> => {
-  const types: pg.CustomTypesConfig = { getTypeParser: (oid: number, format?: unknown) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) };
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, types });
+  const client = new pg.Client(connectionTo(url));
   await client.connect();
   return client;
 };
@@ -70,6 +69,26 @@ const copyTable = async ({ client, db, onPage }: TableCopy, table: string, expec
   if (copied !== expected) throw new StoreError('failed', `of ${expected} rows of ${table}, ${copied} were copied`);
 };
 
+interface Numbered {
+  readonly table: string;
+  readonly column: string;
+}
+
+/** Tables that number their rows. */
+const numberedIn = async (client: pg.Client): Promise<readonly Numbered[]> =>
+  (await client.query<Numbered>("select table_name as table, column_name as column from information_schema.columns where table_schema = current_schema() and is_identity = 'YES'")).rows;
+
+/** New rows get numbers behind all that were ever given: buttons and keys of deliveries name rows that are long gone. */
+const copyNumbers = async (client: pg.Client, db: DatabaseSync, tables: readonly string[]): Promise<void> => {
+  for (const { table, column } of await numberedIn(client)) {
+    if (!tables.includes(table)) continue;
+    const { rows } = await client.query<{ last: number | null }>('select pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass) as last', [quoted(table), column]);
+    const last = rows[0]?.last ?? 0;
+    const { changes } = db.prepare('update sqlite_sequence set seq = max(seq, ?) where name = ?').run(last, table);
+    if (changes === 0) db.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, last);
+  }
+};
+
 const copyTables = async (client: pg.Client, db: DatabaseSync, options: CopyOptions): Promise<void> => {
   const ours = new Set(db.prepare("select name from sqlite_master where type = 'table'").all().map(({ name }) => String(name)));
   const tables = (await tablesIn(client)).filter((table) => ours.has(table));
@@ -83,6 +102,7 @@ const copyTables = async (client: pg.Client, db: DatabaseSync, options: CopyOpti
   };
   db.exec('begin');
   for (const [table, count] of counts) await copyTable({ client, db, onPage }, table, count);
+  await copyNumbers(client, db, tables);
   db.exec('commit');
 };
 
@@ -154,10 +174,12 @@ const loadTable = async (client: pg.Client, db: DatabaseSync, table: string): Pr
   await flush();
 };
 
-/** New rows get numbers behind those that are there. */
-const advanceIdentities = async (client: pg.Client): Promise<void> => {
-  const { rows } = await client.query<{ table: string; column: string }>("select table_name as table, column_name as column from information_schema.columns where table_schema = current_schema() and is_identity = 'YES'");
-  for (const { table, column } of rows) await client.query(`select setval(pg_get_serial_sequence($1, $2), greatest((select coalesce(max(${quoted(column)}), 0) from ${quoted(table)}), 1))`, [quoted(table), column]);
+const loadNumbers = async (client: pg.Client, db: DatabaseSync): Promise<void> => {
+  const given = new Map(db.prepare('select name, seq from sqlite_sequence').all().map(({ name, seq }) => [String(name), Number(seq)]));
+  for (const { table, column } of await numberedIn(client)) {
+    const sequence = [quoted(table), column, given.get(table) ?? 0];
+    await client.query(`select setval(pg_get_serial_sequence($1, $2), greatest((select coalesce(max(${quoted(column)}), 0) from ${quoted(table)}), $3, 1))`, sequence);
+  }
 };
 
 /** Puts what a file of the embedded store holds into a PostgreSQL database that has our tables and nothing in them. All of it or nothing. */
@@ -171,7 +193,7 @@ export const loadIntoPostgres = async (path: string, url: string): Promise<void>
     if (version !== schemaVersion) throw new StoreError('failed', `the database has schema ${version === 0 ? 'none' : version}, and this version of hermes has ${schemaVersion}; start the gateway once`);
     await requireEmpty(client);
     for (const table of await tablesIn(client)) await loadTable(client, db, table);
-    await advanceIdentities(client);
+    await loadNumbers(client, db);
     await client.query('commit');
   } catch (error) {
     throw error instanceof StoreError ? error : postgresError(error);
