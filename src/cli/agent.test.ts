@@ -149,9 +149,9 @@ test('config check reports routes that never decide and refuses those that lead 
 });
 
 test('doctor names agents without a key, files that others can read, and limits that cannot be kept', { skip: process.platform === 'win32' ? 'no modes' : false }, async () => {
-  await put('config.yaml', 'model: { provider: openai, default: gpt-5-mini }\nagents:\n  a: { api_key_env: A_KEY }\n  b: { model: nobody-knows-1, daily_spend_usd: 1 }\n  c: { daily_spend_usd: 1 }\n');
+  await put('config.yaml', 'model: { provider: openai, default: gpt-5-mini }\nagents:\n  a: { api_key_env: A_KEY }\n  b: { model: nobody-knows-1, daily_spend_usd: 1 }\n  c: { daily_spend_usd: 1 }\n  d: { home_dir: /no-such-disk/agents/d }\n');
   await put('profiles/b/.env', 'B_KEY=1\n');
-  await chmod(join(home, 'profiles/b/.env'), 0o644);
+  await Promise.all([chmod(join(home, 'profiles/b/.env'), 0o644), chmod(join(home, 'profiles/b'), 0o755)]);
   let out = '';
   const write = (text: string): void => void (out += text);
   await assert.rejects(program({ env: { HERMES_HOME: home }, version: 'test', write, writeError: write }).parseAsync(['node', 'hermes', 'doctor', '--offline', '--json']));
@@ -159,6 +159,7 @@ test('doctor names agents without a key, files that others can read, and limits 
   const told = findings.filter(({ area }) => area === 'agents').map(({ level, text }) => `${level}: ${text}`).join('\n');
   assert.match(told, /warning: a has no key: A_KEY is not set/);
   assert.match(told, /error: .*profiles\/b\/\.env holds secrets and can be read by other users/);
+  assert.match(told, /error: d cannot work: the folder \/no-such-disk\/agents, in which its own lies, is not there/);
   assert.match(told, /warning: b has a limit of what it may spend, but nobody knows what nobody-knows-1 costs/);
   assert.ok(!told.includes('c has a limit'));
 });

@@ -37,6 +37,19 @@ test('a home that others can look into is closed; one behind a link is left to i
   await prepareHome(link, { refuseOpen: true });
 });
 
+test('files with secrets that an editor has left open are closed, and links are left alone', { skip: process.platform === 'win32' && 'modes are those of Unix' }, async () => {
+  await using parent = await temporaryHome();
+  const home = join(parent.path, 'home');
+  const elsewhere = join(parent.path, 'elsewhere');
+  await prepareHome(home);
+  for (const path of [join(home, 'config.yaml'), elsewhere]) await writeFile(path, 'x', { mode: 0o644 });
+  await chmod(join(home, 'config.yaml'), 0o644);
+  await chmod(elsewhere, 0o644);
+  await symlink(elsewhere, join(home, '.env'));
+  await prepareHome(home);
+  assert.deepEqual(await Promise.all([join(home, 'config.yaml'), elsewhere].map(async (path) => (await stat(path)).mode & 0o777)), [0o600, 0o644]);
+});
+
 test('a home that cannot be used is one clear sentence and exit code 78', async () => {
   await using parent = await temporaryHome();
   const file = join(parent.path, 'file');

@@ -14,9 +14,9 @@ export const resolveHome = (env: Environment): string => {
   return chosen === '~' || chosen.startsWith('~/') ? join(own, chosen.slice(1)) : resolve(chosen);
 };
 
-/** File systems of other worlds (exFAT, a share) have no modes to change; doctor says so. */
+/** File systems of other worlds (exFAT, a share, one for reading) have no modes to change; doctor says so. */
 const unlessWithoutModes = (error: NodeJS.ErrnoException): void => {
-  if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].includes(error.code ?? '')) throw error;
+  if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EROFS'].includes(error.code ?? '')) throw error;
 };
 
 /** Whatever made it, nobody else looks into it. What lies behind a link, or belongs to somebody else, is not ours to change. */
@@ -26,6 +26,13 @@ const closeToOthers = async (path: string, { refuseOpen = false }: HomeRules): P
   if ((facts.mode & 0o077) === 0) return;
   if (!link.isSymbolicLink() && facts.uid === process.getuid?.()) return chmod(path, 0o700).catch(unlessWithoutModes);
   if (refuseOpen && (facts.mode & 0o007) !== 0) throw new ConfigError(`Every user of this machine can look into the home folder ${path}. Close it: chmod 700 ${await realpath(path)}`);
+};
+
+/** An editor leaves files as everybody's to read; the same holds for them as for the folder. */
+const closeFile = async (path: string): Promise<void> => {
+  if (process.platform === 'win32' || !existsSync(path)) return;
+  const facts = await lstat(path);
+  if (facts.isFile() && (facts.mode & 0o077) !== 0 && facts.uid === process.getuid?.()) await chmod(path, 0o600).catch(unlessWithoutModes);
 };
 
 /** One by one: where a file system says that a folder which is there cannot hold another, Node's own way of making all of them never ends. */
@@ -52,6 +59,7 @@ export const prepareHome = async (path: string, rules: HomeRules = {}): Promise<
     if (!(await stat(path)).isDirectory()) throw new ConfigError(`The home folder ${path} is a file. Remove it or set HERMES_HOME to a folder.`);
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     await closeToOthers(path, rules);
+    for (const name of ['config.yaml', '.env']) await closeFile(join(path, name));
     // Somebody else may have made it: a command that was run as root.
     const logs = join(path, 'logs');
     if (existsSync(logs)) await access(logs, constants.R_OK | constants.W_OK | constants.X_OK);

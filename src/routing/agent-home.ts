@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { AgentOptions, Routing } from './options.ts';
 import { agentIds, mainAgent } from './select-agent.ts';
 
@@ -8,6 +9,12 @@ export const homeOfAgent = (home: string, id: string, options: Pick<AgentOptions
   const own = options?.home_dir;
   if (own === undefined) return id === mainAgent ? home : join(home, 'profiles', id);
   return own === '~' || own.startsWith('~/') ? join(homedir(), own.slice(1)) : resolve(home, own);
+};
+
+/** The folder without which an agent's own is not made: beyond the home a disk may not be mounted, and an empty folder in its place would be an agent without memory. */
+export const missingGround = (home: string, agentHome: string): string | undefined => {
+  const ground = dirname(agentHome);
+  return liesIn(home, agentHome) || existsSync(ground) ? undefined : ground;
 };
 
 /** Whether a path is a folder or lies in it. Both absolute; no link is followed. */

@@ -5,6 +5,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { newDeadline } from '../deadline.ts';
 import type { ModelRequest, ModelRoute } from './contract.ts';
 import { isModelImage } from './load-images.ts';
+import type { AuxiliaryTask } from './options.ts';
 import { afterStep, firstTry, recover } from './recovery.ts';
 import { routeLabel } from './route-cursor.ts';
 
@@ -29,6 +30,7 @@ export type CompleteText = (request: TextRequest, signal: AbortSignal) => Promis
 export interface CompleteTextOptions {
   /** Whom to ask, in this order. */
   readonly routes: readonly ModelRoute[];
+  readonly task?: AuxiliaryTask;
   /** For each of them. */
   readonly timeoutMs: number;
   readonly maxRetries: number;
@@ -93,7 +95,7 @@ export const newCompleteText =
   async ({ system, prompt, maxOutputTokens, attachments }, signal) => {
     const message = { role: 'user' as const, content: prompt, ...(attachments !== undefined && { attachments }) };
     const needsImages = (attachments ?? []).some(({ mime }) => isModelImage(mime));
-    const fixed = { system, messages: [message], tools: [], ...(needsImages && { needsImages: true as const }), ...(maxOutputTokens !== undefined && { maxOutputTokens }) };
+    const fixed = { system, messages: [message], tools: [], ...(options.task !== undefined && { task: options.task }), ...(needsImages && { needsImages: true as const }), ...(maxOutputTokens !== undefined && { maxOutputTokens }) };
     let failure = new ModelError('unreachable', 'there is nobody to ask');
     for (const [index, route] of options.routes.entries()) {
       if (signal.aborted) throw new ModelError('aborted', 'the call was aborted');

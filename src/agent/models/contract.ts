@@ -1,5 +1,6 @@
 import type { ReasoningEffort } from '../../core/reasoning-effort.ts';
 import type { Replay, ToolCall, TranscriptMessage, Usage } from '../../core/transcript.ts';
+import type { AuxiliaryTask } from './options.ts';
 
 export interface ToolDefinition {
   readonly name: string;
@@ -22,6 +23,8 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** Instead of the endpoint's own setting. */
   readonly reasoningEffort?: ReasoningEffort;
+  /** The smaller job that it is for, so that its cost can be told apart; left out for a turn. */
+  readonly task?: AuxiliaryTask;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

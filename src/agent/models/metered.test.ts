@@ -5,7 +5,7 @@ import type { Usage } from '../../core/transcript.ts';
 import { noUsage } from '../../core/transcript.ts';
 import type { ModelEvent, ModelProvider, ModelRequest } from './contract.ts';
 import { metered } from './metered.ts';
-import type { SpendMeter } from './metered.ts';
+import type { MeteredCall, SpendMeter } from './metered.ts';
 
 const request: ModelRequest = { model: 'm', system: '', messages: [], tools: [] };
 const usage: Usage = { ...noUsage, inputTokens: 3, cost: { usd: 0.5, status: 'actual' } };
@@ -22,14 +22,19 @@ const answering = (...events: readonly (ModelEvent | Error)[]): ModelProvider =>
 });
 const finish: ModelEvent = { type: 'finish', reason: 'stop', toolCalls: [], usage, model: 'm' };
 
-const newMeter = (isOver = false): SpendMeter & { readonly counted: Usage[] } => {
+const newMeter = (isOver = false): SpendMeter & { readonly counted: Usage[]; readonly calls: MeteredCall[] } => {
+  const calls: MeteredCall[] = [];
   const counted: Usage[] = [];
   return {
     counted,
+    calls,
     async admit() {
       if (isOver) throw new ModelError('over_budget', 'x');
     },
-    spent: async (used) => void counted.push(used),
+    spent: async (used, call) => {
+      counted.push(used);
+      calls.push(call);
+    },
   };
 };
 
@@ -39,6 +44,13 @@ test('an answered call is counted once, also by a reader who leaves with its las
   for await (const event of provider.stream(request, signal)) if (event.type === 'finish') break;
   for await (const event of provider.stream(request, signal)) assert.ok(event.type !== 'reasoning');
   assert.deepEqual(meter.counted, [usage, usage]);
+});
+
+test('a smaller job is told apart from a turn', async () => {
+  const meter = newMeter();
+  const provider = metered(answering(finish), meter);
+  for (const asked of [request, { ...request, task: 'vision' as const }]) for await (const event of provider.stream(asked, signal)) assert.equal(event.type, 'finish');
+  assert.deepEqual(meter.calls, [{ what: 'turn', model: 'm' }, { what: 'vision', model: 'm' }]);
 });
 
 test('a call that breaks off is not counted, and its failure comes through', async () => {

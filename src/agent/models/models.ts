@@ -130,6 +130,7 @@ export const newModels = (settings: ModelSettings, given: ModelsDeps): Models =>
     const options = settings.auxiliary[task];
     const route = routeFor(options, settings, { main, deps });
     return newCompleteText({
+      task,
       routes: [...(route === undefined ? [] : [route]), main, ...fallbacks],
       timeoutMs: options === undefined ? usualTimeoutMs : options.timeout * 1000,
       maxRetries: textRetries,

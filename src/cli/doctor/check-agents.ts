@@ -6,12 +6,12 @@ import { OwnVariables } from '../../config/own-variables.ts';
 import { noUsage } from '../../core/transcript.ts';
 import { settingsOfAgent } from '../../gateway/agents/settings-of-agent.ts';
 import { newRedactor } from '../../lib/redact.ts';
-import { homeOfAgent } from '../../routing/agent-home.ts';
+import { homeOfAgent, missingGround } from '../../routing/agent-home.ts';
 import { agentIds } from '../../routing/select-agent.ts';
 import { exposedFile } from './check-home.ts';
 import type { Config } from '../settings.ts';
 import type { Examination } from './examination.ts';
-import { ok, skipped, warning } from './finding.ts';
+import { broken, ok, skipped, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 /** A limit can only be kept for calls whose price somebody knows. */
@@ -28,6 +28,8 @@ const spendFindings = ({ sections }: Config, id: string): readonly Finding[] => 
 const secretFindings = async (examined: Examination, config: Config, id: string): Promise<readonly Finding[]> => {
   const own = config.sections.agents[id];
   const home = homeOfAgent(examined.home, id, own);
+  const missing = missingGround(examined.home, home);
+  if (missing !== undefined) return [broken(`${id} cannot work: the folder ${missing}, in which its own lies, is not there`, `Mount its disk, make the folder, or change agents.${id}.home_dir`)];
   const path = join(home, '.env');
   const variables = new OwnVariables(path, newRedactor());
   const problems = await variables.refresh();

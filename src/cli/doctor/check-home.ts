@@ -1,5 +1,5 @@
 import { access, chmod, constants, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Examination } from './examination.ts';
 import { broken, ok, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -24,8 +24,10 @@ export const exposedFile = async ({ path, mode, holdsSecrets }: Kept): Promise<r
     const facts = await stat(path);
     if (!hasModes || (facts.mode & 0o077) === 0) return [];
     const command = `chmod ${mode.toString(8)} ${path}`;
-    const finding = holdsSecrets && (facts.mode & 0o044) !== 0 ? broken(`${path} holds secrets and can be read by other users of this machine`, command) : warning(`${path} is open to other users of this machine`, command);
-    return [{ ...finding, repair: () => chmod(path, mode) }];
+    const repair = (): Promise<void> => chmod(path, mode);
+    if (!holdsSecrets || (facts.mode & 0o044) === 0) return [{ ...warning(`${path} is open to other users of this machine`, command), repair }];
+    const isBehindDoor = ((await stat(dirname(path))).mode & 0o077) === 0;
+    return [{ ...(isBehindDoor ? warning(`${path} holds secrets, and only its folder keeps other users of this machine from reading it`, command) : broken(`${path} holds secrets and can be read by other users of this machine`, command)), repair }];
   } catch (error) {
     if (missing(error)) return [];
     throw error;
