@@ -33,7 +33,8 @@ export const recordAct = (home: string, act: AuditedAct, nowMs: number): void =>
 /** What would keep an act from being written down, by its code; undefined when nothing is known that would. Makes nothing. */
 export const auditObstacle = (home: string): string | undefined => {
   const path = fileOf(home);
-  const there = [path, dirname(path), home].find((place) => existsSync(place));
+  // What is wrong with the home itself is said by whoever opens it.
+  const there = [path, dirname(path)].find((place) => existsSync(place));
   if (there === undefined) return undefined;
   if (statSync(there).isDirectory() !== (there !== path)) return there === path ? 'EISDIR' : 'ENOTDIR';
   try {
