@@ -54,7 +54,7 @@ export class SimulatedGateway {
   maxConcurrency = 1;
   /** How many sessions may still begin today. */
   startsLeft = 999;
-  /** Whether heartbeats are answered. */
+  /** Nothing is said any more: heartbeats are neither answered nor asked for. */
   silent = false;
   readonly #world: World;
   readonly #token: string;
@@ -242,7 +242,7 @@ export class SimulatedGateway {
       session.reminding = false;
       const { socket } = session;
       const last = session.log.findLast(({ counts }) => counts)?.seq ?? 0;
-      if (session.acknowledged >= last || socket === undefined || socket.readyState !== socket.OPEN) return;
+      if (this.silent || session.acknowledged >= last || socket === undefined || socket.readyState !== socket.OPEN) return;
       socket.send(JSON.stringify({ op: 1, s: null, t: null, d: null }));
       this.#remind(session, Math.min(afterMs * 2, 100));
     }, afterMs).unref();
