@@ -1,56 +1,23 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { askToPair } from '../src/access/pairing.ts';
-import { replyTarget } from '../src/core/message.ts';
 import { accountData } from '../src/store/account-data.ts';
 import { saveStatus } from '../src/store/accounts.ts';
 import { isPaired } from '../src/store/pairing.ts';
 import { launchBrowser } from './support/browser.ts';
 import { freePort } from './support/free-port.ts';
+import { newPageScript, pieces } from './support/page-script.ts';
+import type { PageScript } from './support/page-script.ts';
 import { startWebGateway } from './support/web-gateway.ts';
-import type { Script, WebGateway } from './support/web-gateway.ts';
+import type { WebGateway } from './support/web-gateway.ts';
 import { until } from './support/whole.ts';
 
-const attacks = [
-  '<script>window.attacked = 1</script>',
-  '<img src=x onerror="window.attacked = 2">',
-  '[press me](javascript:window.attacked=3)',
-  '[press me](java\nscript:window.attacked=4)',
-  '<javascript:window.attacked=5>',
-  '[data](data:text/html,<script>window.attacked=6</script>)',
-  '![picture](https://tracker.example/pixel.png)',
-  '```html"><img src=x onerror=window.attacked=7>\n<svg onload=window.attacked=8>\n```',
-  '`<iframe srcdoc="<script>parent.attacked=9</script>">`',
-].join('\n\n');
-
-const wide = `${'word'.repeat(80)}\n\n\`\`\`sh\n${'echo long; '.repeat(40)}\n\`\`\`\n\n|${' column |'.repeat(20)}\n|${'---|'.repeat(20)}\n|${' value |'.repeat(20)}`;
-
-const pieces = ['The', ' quick', ' **brown', '** fox', ' jumps', ' over', ' the', ' lazy', ' dog', '.'];
-
-/** Before each piece of an answer that grows. */
-let mayGrow = (): Promise<void> => Promise.resolve();
-
-const scripted: Script = async (event, agent) => {
-  const [word] = event.text.split(' ');
-  if (event.kind === 'button') await agent.reply(event, `Pressed ${event.button?.data}`);
-  else if (word === 'stream') await agent.stream(event, pieces, () => mayGrow());
-  else if (word === 'hang') await agent.adapter.typing?.show(replyTarget(event), agent.signal);
-  else if (word === 'attack') await agent.reply(event, attacks);
-  else if (word === 'wide') await agent.reply(event, wide);
-  else if (word === 'choose') await agent.reply(event, 'Shall I?', { choices: [[{ label: 'Yes', data: 'yes' }, { label: 'No', data: 'no' }]] });
-  else if (event.media[0] !== undefined) {
-    const bytes = await new Response(await agent.adapter.media?.open(event.media[0], agent.signal)).bytes();
-    const path = join(folder, 'back.txt');
-    await writeFile(path, bytes);
-    await agent.reply(event, `Got ${event.media[0].name}`, { media: [{ kind: 'document', path, mime: 'text/plain', name: 'back.txt' }] });
-  } else await agent.reply(event, `You said: ${event.text}`);
-};
-
 let folder: string;
+let script: PageScript;
 let browser: Browser;
 let gateway: WebGateway;
 const strangeRequests: string[] = [];
@@ -58,7 +25,8 @@ const problems: string[] = [];
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hermes-browser-'));
-  [browser, gateway] = await Promise.all([launchBrowser(), startWebGateway({ folder, script: scripted, port: await freePort() })]);
+  script = newPageScript(folder);
+  [browser, gateway] = await Promise.all([launchBrowser(), startWebGateway({ folder, script: script.script, port: await freePort() })]);
 });
 
 after(async () => {
@@ -139,7 +107,7 @@ describe('the page in a real browser', { concurrency: false }, () => {
     withPage(async (page) => {
       const gates = pieces.map(() => Promise.withResolvers<void>());
       let asked = 0;
-      mayGrow = () => gates[(asked += 1) - 1]?.promise ?? assert.fail('there are no more pieces');
+      script.mayGrow = () => gates[(asked += 1) - 1]?.promise ?? assert.fail('there are no more pieces');
       await say(page, 'stream');
       for (const [i, gate] of gates.slice(0, -1).entries()) {
         gate.resolve();
@@ -158,7 +126,7 @@ describe('the page in a real browser', { concurrency: false }, () => {
       const second = await openPage(context, page.url());
       const rest = Promise.withResolvers<void>();
       let count = 0;
-      mayGrow = () => ((count += 1) <= 2 ? Promise.resolve() : rest.promise);
+      script.mayGrow = () => ((count += 1) <= 2 ? Promise.resolve() : rest.promise);
       await say(page, 'stream');
       await seen(second, 'The quick');
       assert.equal(await second.locator('.growing').count(), 1);
@@ -180,7 +148,7 @@ describe('the page in a real browser', { concurrency: false }, () => {
       await say(page, 'meanwhile');
       await page.getByText('Sending…').waitFor();
       await page.getByText('cannot be reached').first().waitFor();
-      gateway = await startWebGateway({ folder, script: scripted, port });
+      gateway = await startWebGateway({ folder, script: script.script, port });
       const target = { account: 'web', chatId: chat, chatType: 'dm' } as const;
       await gateway.adapter.send({ key: 'cron:1', target, text: 'News from the night' }, new AbortController().signal);
       await seen(page, 'You said: meanwhile');
