@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { sendSignal, writtenPid } from '../src/cli/gateway/process.ts';
 import { spawnGateway, untilReady } from './gateway-process.ts';
 import type { StartedBy } from './gateway-process.ts';
 import { median } from './quantile.ts';
@@ -29,21 +28,12 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-/** With npm in between, the gateway is a grandchild: it is asked to end by the number that it has written down. */
+/** With npm in between, the gateway is a grandchild: it is asked to end by the number that it writes down once it is ready. */
 const endGateway = async (home: string): Promise<void> => {
-  const pid = Number(await readFile(join(home, 'gateway.pid'), 'utf8'));
-  process.kill(pid, 'SIGTERM');
-};
-
-const pidWritten = async (home: string): Promise<void> => {
   for (;;) {
-    try {
-      await readFile(join(home, 'gateway.pid'));
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      await sleep(5);
-    }
+    const written = writtenPid(home);
+    if (written !== undefined) return void sendSignal(written.pid, 'SIGTERM');
+    await sleep(5);
   }
 };
 
@@ -53,7 +43,6 @@ const startOnce = async (home: string, port: number, by: StartedBy): Promise<num
   await using gateway = spawnGateway(home, { by });
   await untilReady(gateway, `http://127.0.0.1:${port}`);
   const ms = performance.now() - startedMs;
-  await pidWritten(home);
   await endGateway(home);
   while (gateway.isRunning()) await sleep(5);
   return ms;

@@ -10,6 +10,7 @@ import { commands } from '../src/commands/registry.ts';
 import { listDenials } from '../src/store/accounts.ts';
 import { findHome } from '../src/store/homes.ts';
 import type { Delivery } from '../src/store/outbox.ts';
+import { endProcess } from './support/end-process.ts';
 import { generatedBlocks, root } from './support/generated-docs.ts';
 import { heldAnswer, inboxRows, outboxRows, peek, saidBy, turnRows } from './support/scenes.ts';
 import { echo, newWorld, startInside, startOutside, until } from './support/whole.ts';
@@ -186,7 +187,7 @@ describe('what a command does afterwards', { concurrency: true }, () => {
       await until(() => readFile(pids, 'utf8').then((text) => text.trim() !== '', () => false), 'the work to begin');
       await outside.kill();
     }
-    process.kill(Number(await readFile(pids, 'utf8')), 'SIGKILL');
+    endProcess(Number(await readFile(pids, 'utf8')));
     for (let start = 1; start <= 2; start += 1) {
       await using _inside = await startInside(world);
       await until(() => world.shown().some(isCutOff), 'a word about it');

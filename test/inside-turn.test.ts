@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
+import { endProcess } from './support/end-process.ts';
 import { heldAnswer, inboxRows, peek, saidBy, turnRows } from './support/scenes.ts';
 import { hermes } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
@@ -145,13 +146,7 @@ describe('inside a turn', { concurrency: 2 }, () => {
     const started = await hermes(other, ['gateway', 'start']);
     assert.equal(started.code, 0, started.err);
     const pid = Number(await readFile(join(other.home, 'gateway.pid'), 'utf8'));
-    after(() => {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-      }
-    });
+    after(() => endProcess(pid));
     assert.match((await hermes(other, ['gateway', 'restart'])).out, /has started anew as process/);
     assert.match((await hermes(other, ['gateway', 'stop'])).out, /has ended/);
     assert.equal(times(gateway, 'gateway.end_wished'), 0);

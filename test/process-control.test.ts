@@ -5,6 +5,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { rememberHome } from '../src/cli/gateway/known-homes.ts';
+import { endProcess } from './support/end-process.ts';
 import { hermes, openPiped } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
@@ -23,13 +24,7 @@ describe('hermes gateway', { concurrency: 4 }, () => {
     const started = await hermes(world, ['gateway', 'start']);
     assert.deepEqual([started.code, started.err], [0, '']);
     const pid = await pidOf(world);
-    after(() => {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-      }
-    });
+    after(() => endProcess(pid));
     assert.ok(started.out.includes(`as process ${pid}`), started.out);
     await world.say('hello');
     await answered(world, 'hello');

@@ -1,4 +1,4 @@
-import { writeFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareHome, resolveHome } from '../config/home.ts';
 import { StoreError } from '../core/errors.ts';
@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { newRedactor } from '../lib/redact.ts';
 import type { Redactor } from '../lib/redact.ts';
+import { writeAtomically } from '../lib/write-atomically.ts';
 import type { FileLock } from '../store/file-lock.ts';
 import { consoleLine } from './console-line.ts';
 import type { Terminal } from './environment.ts';
@@ -114,7 +115,7 @@ const live = async (life: Life, running: Running): Promise<Ending['why']> => {
   const over = new AbortController();
   await rememberHome(terminal.env, home).catch((error: unknown) => log.warn({ err: error }, 'home.not_remembered'));
   noteConfig(home, { isUsable: type === 'current', awaitingRestart: [] });
-  writeFileSync(join(home, 'gateway.pid'), `${process.pid}\n`, { mode: 0o600 });
+  await writeAtomically(join(home, 'gateway.pid'), `${process.pid}\n`);
   forgetStarting(home);
   log.info({ home, url, pid: process.pid, version: terminal.version, start_ms: Math.round(process.uptime() * 1000) }, 'gateway.started');
   const watching = followConfig(terminal, config, { home, log, redactor, gateway: running.gateway, configOf: gatewayConfig, onRead: (note) => noteConfig(home, note), signal: over.signal });

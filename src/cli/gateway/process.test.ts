@@ -13,6 +13,10 @@ test('a signal to a process that has gone in the meantime is no failure', () => 
   assert.equal(sendSignal(pid, 'SIGTERM'), false);
 });
 
+test('what the system would take for our own group, or for every process, gets no signal', () => {
+  for (const pid of [0, -1, Number('no number')]) assert.throws(() => sendSignal(pid, 'SIGCONT'), RangeError);
+});
+
 test('who runs in a home is told by its file; none, and one that is just being written, tell nothing', async () => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-pid-'));
   const file = join(home, 'gateway.pid');

@@ -32,6 +32,8 @@ export const isAlive = (pid: number): boolean => {
 
 /** False for a process that has gone meanwhile, which is all that most signals want. */
 export const sendSignal = (pid: number, signal: NodeJS.Signals): boolean => {
+  // The system reads 0 as "our own group" and what is below as another group or everybody.
+  if (!Number.isInteger(pid) || pid < 1) throw new RangeError(`${pid} is no process to send ${signal} to`);
   try {
     return process.kill(pid, signal);
   } catch (error) {

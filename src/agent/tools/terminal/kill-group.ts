@@ -5,6 +5,8 @@ import type { Launch } from './sandbox.ts';
 
 /** Sends a signal to a group of processes; false when nothing of it is left. */
 const signalGroup = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+  // The system reads 0 and 1 as "our own group" and "everybody".
+  if (!Number.isInteger(pid) || pid <= 1) throw new RangeError(`${pid} leads no group of ours`);
   try {
     process.kill(-pid, signal);
     return true;

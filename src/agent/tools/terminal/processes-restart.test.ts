@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../lib/clock.ts';
+import { killGroup } from '../../../lib/kill-group.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { keepProcess, processesOf } from '../../../store/processes.ts';
 import { ToolError } from '../contract.ts';
@@ -59,7 +60,7 @@ test('a process that was killed with the gateway has ended without a code', asyn
   const bench = await newBench(t);
   const { pid } = await bench.run({ command: patient, background: true, notify_on_complete: true });
   await bench.processes.stop();
-  process.kill(-Number(pid), 'SIGKILL');
+  killGroup(Number(pid));
   await until(async () => (await processStart(Number(pid))) === undefined);
   const { notices } = await restarted(bench);
   await until(() => notices.length > 0);

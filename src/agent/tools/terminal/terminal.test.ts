@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { endProcess } from '../../../../test/support/end-process.ts';
 import { manualClock, systemClock } from '../../../lib/clock.ts';
 import type { ManualClock } from '../../../lib/clock.ts';
 import { ToolError } from '../contract.ts';
@@ -130,7 +131,7 @@ test('a command that leaves something running does not keep the turn waiting', a
   await writeFile(join(folder, 'daemon.sh'), 'sleep 20 &\necho $! > pid\necho started\n');
   const result = await run({ command: 'sh daemon.sh' });
   assert.deepEqual([result.output, result.exit_code], ['started\n', 0]);
-  process.kill(Number(await readFile(join(folder, 'pid'), 'utf8')), 'SIGKILL');
+  endProcess(Number(await readFile(join(folder, 'pid'), 'utf8')));
 });
 
 test('signals, missing programs and codes that are no failure are explained', async (t) => {
