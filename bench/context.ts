@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLogger } from '../src/lib/logger.ts';
 import { readContext } from '../src/sessions/load-context.ts';
-import { archiveMessages } from '../src/store/archive.ts';
-import { insertCompression } from '../src/store/compressions.ts';
 import { openStore } from '../src/store/open.ts';
-import { createSession } from '../src/store/sessions.ts';
+import { archiveMessages } from '../src/store/sessions/archive.ts';
+import { insertCompression } from '../src/store/sessions/compressions.ts';
+import { createSession } from '../src/store/sessions/sessions.ts';
+import { appendMessage, newestSketches } from '../src/store/sessions/transcripts.ts';
 import type { Store } from '../src/store/store.ts';
-import { appendMessage, newestSketches } from '../src/store/transcripts.ts';
 import { median } from './quantile.ts';
 
 export interface ContextPlan {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { listDenials } from '../src/store/accounts.ts';
+import { listDenials } from '../src/store/accounts/accounts.ts';
 import { inboxRows, outboxRows, transcript } from './support/scenes.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';

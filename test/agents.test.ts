@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { calls, says } from '../src/agent/models/chat-simulator.ts';
 import { resultsFolder } from '../src/agent/tools/spill-result.ts';
-import { indexNewMessages } from '../src/store/search.ts';
+import { indexNewMessages } from '../src/store/sessions/search.ts';
 import { group, otherGroup, call, telegram, inGroup, toSupport, put, asked, systemOf, saidIn, answerIn, sessionOf } from './support/agents-scene.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 

@@ -4,7 +4,7 @@ import OpenAI from 'openai';
 import { zodFunction, zodResponseFormat, zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
-import { createApiKey } from '../src/store/api-keys.ts';
+import { createApiKey } from '../src/store/api/api-keys.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
 import { newOpenaiWorld, ownerKey, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type OpenAI from 'openai';
-import { traceMessage } from '../src/store/trace.ts';
+import { traceMessage } from '../src/store/messages/trace.ts';
 import { startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { heldAnswer } from './support/scenes.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import { silence } from '../src/agent/models/chat-simulator.ts';
 import { program } from '../src/cli/program.ts';
-import { addApiSpend } from '../src/store/api-keys.ts';
+import { addApiSpend } from '../src/store/api/api-keys.ts';
 import { startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
-import { createApiKey } from '../src/store/api-keys.ts';
+import { createApiKey } from '../src/store/api/api-keys.ts';
 import { newOpenaiWorld, readEvents, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type OpenAI from 'openai';
 import { calls, says, silence } from '../src/agent/models/chat-simulator.ts';
-import { createApiKey } from '../src/store/api-keys.ts';
+import { createApiKey } from '../src/store/api/api-keys.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
 import { startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';

@@ -6,7 +6,7 @@ import { ResponsesWS } from 'openai/resources/responses/ws';
 import { WebSocket } from 'ws';
 import { calls, chunkOf, says, silence, status } from '../src/agent/models/chat-simulator.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
-import { createApiKey, revokeApiKey } from '../src/store/api-keys.ts';
+import { createApiKey, revokeApiKey } from '../src/store/api/api-keys.ts';
 import { newOpenaiWorld, ownerKey, startApiGateway } from './support/api-gateway.ts';
 import type { ApiGateway } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { says, silence } from '../src/agent/models/chat-simulator.ts';
-import { insertInboxItem } from '../src/store/inbox.ts';
-import { turnLane } from '../src/store/lanes.ts';
+import { turnLane } from '../src/store/lanes/lanes.ts';
+import { insertInboxItem } from '../src/store/messages/inbox.ts';
 import { movingClock } from './support/moving-clock.ts';
 import { heldAnswer, inboxRows, saidBy, streamedAnswer, transcript, turnRows } from './support/scenes.ts';
 import { echo, lastUserText, newWorld, startInside, until } from './support/whole.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { says } from '../src/agent/models/chat-simulator.ts';
-import { deadTargets } from '../src/store/gates.ts';
-import { failedDeliveries } from '../src/store/outbox.ts';
+import { deadTargets } from '../src/store/messages/gates.ts';
+import { failedDeliveries } from '../src/store/messages/outbox.ts';
 import { movingClock } from './support/moving-clock.ts';
 import { callsTo, heldAnswer, outboxRows, peek, streamedAnswer, turnRows } from './support/scenes.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startEmailSimulator } from '../src/platforms/email/simulator.ts';
 import type { EmailSimulator, EmailSimulatorOptions } from '../src/platforms/email/simulator.ts';
-import { traceMessage } from '../src/store/trace.ts';
+import { traceMessage } from '../src/store/messages/trace.ts';
 import { heldAnswer, inboxRows, outboxRows, peek } from './support/scenes.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';

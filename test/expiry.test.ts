@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepProcess } from '../src/store/processes.ts';
+import { keepProcess } from '../src/store/agents/processes.ts';
 import { movingClock } from './support/moving-clock.ts';
 import { lastUserText, newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';

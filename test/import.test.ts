@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { program } from '../src/cli/program.ts';
 import { writeOpenclawHome } from '../src/portability/openclaw/openclaw-home.test-support.ts';
 import { writeOriginalHome } from '../src/portability/original/original-home.test-support.ts';
-import { listSessions } from '../src/store/sessions.ts';
+import { listSessions } from '../src/store/sessions/sessions.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 import type { World } from './support/whole.ts';
 

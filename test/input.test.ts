@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
 import type { Answer } from '../src/agent/models/chat-simulator.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import { SqliteStore } from '../src/store/sqlite.ts';
+import { SqliteStore } from '../src/store/engines/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { movingClock } from './support/moving-clock.ts';
 import { callsTo, heldAnswer, outboxRows, saidBy, turnRows } from './support/scenes.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { program } from '../src/cli/program.ts';
-import { countDenial } from '../src/store/accounts.ts';
+import { countDenial } from '../src/store/accounts/accounts.ts';
 import { peek } from './support/scenes.ts';
 import { openPiped } from './support/terminal.ts';
 import { newWorld, until } from './support/whole.ts';

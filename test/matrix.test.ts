@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { program } from '../src/cli/program.ts';
-import { accountData } from '../src/store/account-data.ts';
+import { accountData } from '../src/store/accounts/account-data.ts';
 import { startMatrixSimulator } from '../src/platforms/matrix/simulator.ts';
 import type { MatrixSimulator } from '../src/platforms/matrix/simulator.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startTelegramSimulator } from '../src/platforms/telegram/simulator.ts';
-import { allStatus } from '../src/store/accounts.ts';
+import { allStatus } from '../src/store/accounts/accounts.ts';
 import { heldAnswer, peek } from './support/scenes.ts';
 import { hermes } from './support/terminal.ts';
 import { newWorld, replaceFile, startOutside, until } from './support/whole.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Exit } from '../src/cli/environment.ts';
 import { consoleFile, startDetached } from '../src/cli/gateway/start.ts';
 import { stopGateway } from '../src/cli/gateway/stop.ts';
-import { isHomeTaken } from '../src/store/home-lock.ts';
+import { isHomeTaken } from '../src/store/locks/home-lock.ts';
 import { newWorld, until } from './support/whole.ts';
 
 test('who stops a gateway that was started a moment ago, and has not loaded its modules yet, ends that one', async () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { status } from '../src/agent/models/chat-simulator.ts';
-import { lockHome } from '../src/store/home-lock.ts';
+import { lockHome } from '../src/store/locks/home-lock.ts';
 import { heldAnswer, inboxRows, peek, saidBy } from './support/scenes.ts';
 import { hermes, openPiped } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';

@@ -4,7 +4,7 @@ import { program } from '../src/cli/program.ts';
 import { says } from '../src/agent/models/chat-simulator.ts';
 import type { Answer, SimulatedRequest } from '../src/agent/models/chat-simulator.ts';
 import type { ChatsAnswer } from '../src/platforms/web/wire.ts';
-import { listSessions } from '../src/store/sessions.ts';
+import { listSessions } from '../src/store/sessions/sessions.ts';
 import { heldAnswer, peek } from './support/scenes.ts';
 import { echo, newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';

@@ -7,7 +7,7 @@ import { calls, says, status } from '../src/agent/models/chat-simulator.ts';
 import { program } from '../src/cli/program.ts';
 import { startGithub } from '../src/platforms/webhook/github-simulator.ts';
 import { signCall } from '../src/platforms/webhook/sign.ts';
-import { traceMessage } from '../src/store/trace.ts';
+import { traceMessage } from '../src/store/messages/trace.ts';
 import { freePort } from './support/free-port.ts';
 import { lastUserText, newWorld, startInside, startOutside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';

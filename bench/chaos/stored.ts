@@ -1,5 +1,5 @@
-import { inboxCounts } from '../../src/store/inbox.ts';
-import { outboxCounts } from '../../src/store/outbox.ts';
+import { inboxCounts } from '../../src/store/messages/inbox.ts';
+import { outboxCounts } from '../../src/store/messages/outbox.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export interface StoredItem {

@@ -1,6 +1,6 @@
 import type { InboundEvent } from '../core/message.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
-import type { Decision } from '../store/inbox.ts';
+import type { Decision } from '../store/messages/inbox.ts';
 
 export interface AccessRules {
   readonly account: Pick<AccountOptions, 'allowed_users' | 'allowed_roles' | 'allow_all_users' | 'allow_bots' | 'group_allowed_chats' | 'group_allowed_users'>;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineSection } from '../config/section.ts';
 import type { InboundEvent } from '../core/message.ts';
-import type { Decision } from '../store/inbox.ts';
 import { lockLimit, readLimit, writeLimit } from '../store/limits.ts';
 import type { Limit } from '../store/limits.ts';
+import type { Decision } from '../store/messages/inbox.ts';
 import type { Reading, Writing } from '../store/store.ts';
 
 const options = z

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import type { OpenedStore } from '../../test/support/stores.ts';
-import { isPaired, listPaired, pendingPairings, removePending, unpair } from '../store/pairing.ts';
+import { isPaired, listPaired, pendingPairings, removePending, unpair } from '../store/accounts/pairing.ts';
 import { anyAccount, approveCode, approveRequest, askToPair, invite, pairingRules, redeemInvite } from './pairing.ts';
 import { newCode, readCode } from './pairing-code.ts';
 
@@ -125,7 +125,7 @@ test('three strangers cannot keep a fourth person out for an hour', async () => 
   const { manualClock } = await import('../lib/clock.ts');
   const { mkdtemp, rm } = await import('node:fs/promises');
   const { tmpdir } = await import('node:os');
-  const { SqliteStore } = await import('../store/sqlite.ts');
+  const { SqliteStore } = await import('../store/engines/sqlite.ts');
   const folder = await mkdtemp(`${tmpdir()}/hermes-pairing-`);
   const clock = manualClock();
   const store = new SqliteStore({ path: `${folder}/gateway.db`, clock, checkIntegrity: false });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { addPending, lockPairing, pair, pendingPairings, removeExpired, removePending } from '../store/accounts/pairing.ts';
+import type { PendingPairing } from '../store/accounts/pairing.ts';
 import { clearLimit, readLimit, writeLimit } from '../store/limits.ts';
-import { addPending, lockPairing, pair, pendingPairings, removeExpired, removePending } from '../store/pairing.ts';
-import type { PendingPairing } from '../store/pairing.ts';
 import type { Reading, Writing } from '../store/store.ts';
 import { hashCode, isCode, newCode, readCode } from './pairing-code.ts';
 

@@ -4,7 +4,7 @@ import { temporaryHome } from '../config/sample-config.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openStore } from '../store/open.ts';
-import { pair } from '../store/pairing.ts';
+import { pair } from '../store/accounts/pairing.ts';
 import { Exit } from './environment.ts';
 import { program } from './program.ts';
 import { storePath } from './open-home.ts';

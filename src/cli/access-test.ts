@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Role, RuledCommand } from '../access/command-access.ts';
 import { commands } from '../commands/registry.ts';
 import type { InboundEvent } from '../core/message.ts';
-import type { Decision } from '../store/inbox.ts';
+import type { Decision } from '../store/messages/inbox.ts';
 import { Exit, json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { accessOf, chatTypes, findAccount, imagine, judgeEvent } from './known-account.ts';

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { localDay } from '../lib/local-day.ts';
-import { addSpend } from '../store/agent-spend.ts';
-import { createSession } from '../store/sessions.ts';
-import { SqliteStore } from '../store/sqlite.ts';
+import { addSpend } from '../store/agents/agent-spend.ts';
+import { SqliteStore } from '../store/engines/sqlite.ts';
+import { createSession } from '../store/sessions/sessions.ts';
 import { program } from './program.ts';
 
 let home = '';

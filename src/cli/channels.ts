@@ -7,7 +7,7 @@ import type { Entry } from '../delivery/directory.ts';
 import { refreshListed, refreshSpoken } from '../delivery/refresh-directory.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { platforms } from '../platforms/registry.ts';
-import { accountData } from '../store/account-data.ts';
+import { accountData } from '../store/accounts/account-data.ts';
 import type { Store } from '../store/store.ts';
 import { configTargets } from './config-targets.ts';
 import { json, span, table } from './environment.ts';

@@ -3,7 +3,7 @@ import { PlatformError } from '../core/errors.ts';
 import type { PlatformErrorCode } from '../core/errors.ts';
 import { silentLogger } from '../lib/logger.ts';
 import type { AccountData, Identity, Platform } from '../platforms/contract.ts';
-import { accountData } from '../store/account-data.ts';
+import { accountData } from '../store/accounts/account-data.ts';
 import { accountFix } from './account-fix.ts';
 import { withScratchStore } from './scratch-store.ts';
 import { withinTime } from './within-time.ts';

@@ -7,7 +7,7 @@ import type { Clause } from '../platforms/conformance-bench.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { loadPlatform } from '../platforms/load-platform.ts';
 import { platforms } from '../platforms/registry.ts';
-import { accountData } from '../store/account-data.ts';
+import { accountData } from '../store/accounts/account-data.ts';
 import { Exit, json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { withScratchStore } from './scratch-store.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../lib/clock.ts';
-import { SqliteStore } from '../store/sqlite.ts';
+import { SqliteStore } from '../store/engines/sqlite.ts';
 import { program } from './program.ts';
 
 test('nothing of a job or of its result can command the terminal that it is shown on', async () => {

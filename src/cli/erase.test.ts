@@ -13,7 +13,7 @@ import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { readTar } from '../lib/tar.ts';
 import { fillWithPeople, other, planted } from '../store/person/person.test-support.ts';
-import { SqliteStore } from '../store/sqlite.ts';
+import { SqliteStore } from '../store/engines/sqlite.ts';
 import { Exit } from './environment.ts';
 import { program } from './program.ts';
 

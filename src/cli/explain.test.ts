@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { temporaryHome } from '../config/sample-config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
+import { pair } from '../store/accounts/pairing.ts';
 import { openStore } from '../store/open.ts';
-import { pair } from '../store/pairing.ts';
-import { bindSession, createSession } from '../store/sessions.ts';
+import { bindSession, createSession } from '../store/sessions/sessions.ts';
 import { storePath } from './open-home.ts';
 import { program } from './program.ts';
 

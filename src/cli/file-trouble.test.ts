@@ -9,8 +9,8 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { systemClock } from '../lib/clock.ts';
-import { createSession } from '../store/sessions.ts';
-import { SqliteStore } from '../store/sqlite.ts';
+import { SqliteStore } from '../store/engines/sqlite.ts';
+import { createSession } from '../store/sessions/sessions.ts';
 import { fileTrouble } from './file-trouble.ts';
 
 const errno = (code: string, facts: object): Error => Object.assign(new Error(`${code}: something`), { code, syscall: 'open', ...facts });

@@ -8,7 +8,7 @@ import { ConfigError } from '../core/errors.ts';
 import type { ChatType, InboundEvent } from '../core/message.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { platforms } from '../platforms/registry.ts';
-import { isPaired } from '../store/pairing.ts';
+import { isPaired } from '../store/accounts/pairing.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './settings.ts';
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { newLogins } from '../http/logins.ts';
 import { reachableUrl } from '../http/reachable-url.ts';
 import { systemClock } from '../lib/clock.ts';
-import { accountData } from '../store/account-data.ts';
+import { accountData } from '../store/accounts/account-data.ts';
 import type { Terminal } from './environment.ts';
 import { withStore } from './open-home.ts';
 import { requireConfig } from './settings.ts';

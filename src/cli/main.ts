@@ -7,7 +7,7 @@ import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { newRedactor } from '../lib/redact.ts';
 import { usePlatforms } from '../platforms/registry.ts';
-import { restoringFolder } from '../store/half-restored.ts';
+import { restoringFolder } from '../store/copies/half-restored.ts';
 import { leaveWhenNobodyReads } from './closed-output.ts';
 import { Exit } from './environment.ts';
 import { fileTrouble } from './file-trouble.ts';

@@ -1,6 +1,6 @@
 import { ConfigError } from '../core/errors.ts';
-import { resolveSessions } from '../store/sessions.ts';
-import type { Session } from '../store/sessions.ts';
+import { resolveSessions } from '../store/sessions/sessions.ts';
+import type { Session } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 
 /** The conversation that somebody means by an id, the start of one, or a title. */

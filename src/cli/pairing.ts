@@ -3,7 +3,7 @@ import { approveCode, pairingRules } from '../access/pairing.ts';
 import { resolveHome } from '../config/home.ts';
 import { ConfigError } from '../core/errors.ts';
 import { printable } from '../lib/printable.ts';
-import { listPaired, pendingPairings, removePending, unpair } from '../store/pairing.ts';
+import { listPaired, pendingPairings, removePending, unpair } from '../store/accounts/pairing.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';

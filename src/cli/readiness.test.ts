@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freshStatus } from '../store/accounts.ts';
-import type { AccountStatus } from '../store/accounts.ts';
+import { freshStatus } from '../store/accounts/accounts.ts';
+import type { AccountStatus } from '../store/accounts/accounts.ts';
 import { readinessOf } from './readiness.ts';
 
 const status = (account: string, more: Partial<AccountStatus> = {}): AccountStatus => freshStatus(account, { state: 'connected', ...more });

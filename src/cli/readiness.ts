@@ -1,6 +1,6 @@
 import { accountReport } from '../http/account-report.ts';
 import type { Readiness } from '../http/health.ts';
-import type { AccountStatus } from '../store/accounts.ts';
+import type { AccountStatus } from '../store/accounts/accounts.ts';
 
 /** What is asked about the accounts of a gateway. */
 interface Asked {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { CommanderError } from 'commander';
 import { systemClock } from '../lib/clock.ts';
-import { claimLane, enqueueLane, turnLane } from '../store/lanes.ts';
-import { bindSession, createSession } from '../store/sessions.ts';
-import { SqliteStore } from '../store/sqlite.ts';
-import { appendMessage } from '../store/transcripts.ts';
+import { SqliteStore } from '../store/engines/sqlite.ts';
+import { claimLane, enqueueLane, turnLane } from '../store/lanes/lanes.ts';
+import { bindSession, createSession } from '../store/sessions/sessions.ts';
+import { appendMessage } from '../store/sessions/transcripts.ts';
 import { Exit } from './environment.ts';
 import { program } from './program.ts';
 

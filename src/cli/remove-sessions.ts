@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { everyStale, removeConversation } from '../portability/remove-conversation.ts';
-import { oweScrub, scrub } from '../store/scrub.ts';
-import { countSaid, workOf } from '../store/session-retention.ts';
-import type { AtWork } from '../store/session-retention.ts';
+import { oweScrub, scrub } from '../store/copies/scrub.ts';
+import { countSaid, workOf } from '../store/retention/session-retention.ts';
+import type { AtWork } from '../store/retention/session-retention.ts';
 import { databaseNow } from '../store/store.ts';
 import type { Store } from '../store/store.ts';
 import { Exit, json, span } from './environment.ts';

@@ -12,9 +12,9 @@ import { systemClock } from '../lib/clock.ts';
 import { giveToOwner } from '../lib/give-to-owner.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { restoreBackup } from '../portability/restore-backup.ts';
+import { listPaired } from '../store/accounts/pairing.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { openStore } from '../store/open.ts';
-import { listPaired } from '../store/pairing.ts';
 import { program } from './program.ts';
 
 const old = schemaVersion - 1;

@@ -11,13 +11,13 @@ import { readBackup } from '../portability/read-backup.ts';
 import type { Restorable } from '../portability/read-backup.ts';
 import { isMerged, restoreBackup } from '../portability/restore-backup.ts';
 import type { Restored } from '../portability/restore-backup.ts';
-import { unloadedNote } from '../store/half-restored.ts';
+import { unloadedNote } from '../store/copies/half-restored.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { openStore } from '../store/open.ts';
-import { reindexMessages } from '../store/reindex-messages.ts';
+import { reindexMessages } from '../store/copies/reindex-messages.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { isHomeTaken } from '../store/home-lock.ts';
+import { isHomeTaken } from '../store/locks/home-lock.ts';
 import { finishInterrupted } from './finish-interrupted.ts';
 import { refuseInside } from './gateway/inside-turn.ts';
 import { interruptible } from './interruptible.ts';
@@ -64,7 +64,7 @@ const databaseOf = async (terminal: Terminal, home: string): Promise<string | un
 const loadDatabase = async (home: string, databaseUrl: string): Promise<void> => {
   const store = await openStore({ databaseUrl, path: storePath(home), clock: systemClock, log: silentLogger, checkIntegrity: false, loads: true });
   try {
-    const { loadIntoPostgres } = await import('../store/transfer.ts');
+    const { loadIntoPostgres } = await import('../store/copies/transfer.ts');
     await loadIntoPostgres(storePath(home), databaseUrl);
     await reindexMessages(store);
   } finally {

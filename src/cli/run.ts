@@ -8,7 +8,7 @@ import type { Logger } from '../lib/logger.ts';
 import { newRedactor } from '../lib/redact.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { writeAtomically } from '../lib/write-atomically.ts';
-import type { FileLock } from '../store/file-lock.ts';
+import type { FileLock } from '../store/locks/file-lock.ts';
 import { consoleLine } from './console-line.ts';
 import type { Terminal } from './environment.ts';
 import { followConfig } from './follow-config.ts';

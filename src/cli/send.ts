@@ -13,7 +13,7 @@ import { resolveTarget } from '../delivery/resolve-target.ts';
 import type { Destination, ResolveDeps } from '../delivery/resolve-target.ts';
 import { awaitMessage, enqueueMessage } from '../delivery/send-message.ts';
 import { systemClock } from '../lib/clock.ts';
-import { isServed } from '../store/delivery-states.ts';
+import { isServed } from '../store/messages/delivery-states.ts';
 import type { Store } from '../store/store.ts';
 import { configTargets } from './config-targets.ts';
 import { Exit, json, table } from './environment.ts';

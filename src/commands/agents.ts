@@ -1,8 +1,8 @@
 import type { HelperView } from '../agent/tools/delegation/helpers.ts';
-import { delegationsOf, requestDelegationStop } from '../store/delegations.ts';
-import type { Delegation } from '../store/delegations.ts';
-import { withdrawWaiting } from '../store/inbox.ts';
-import { turnLane } from '../store/lanes.ts';
+import { delegationsOf, requestDelegationStop } from '../store/agents/delegations.ts';
+import type { Delegation } from '../store/agents/delegations.ts';
+import { turnLane } from '../store/lanes/lanes.ts';
+import { withdrawWaiting } from '../store/messages/inbox.ts';
 import type { Writing } from '../store/store.ts';
 import { isAtWork } from './background.ts';
 import type { Command, CommandCall } from './contract.ts';

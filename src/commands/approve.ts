@@ -1,6 +1,6 @@
 import { allowingValue } from '../agent/approvals/approval-question.ts';
-import { questionId } from '../store/questions.ts';
-import type { StoredQuestion } from '../store/questions.ts';
+import { questionId } from '../store/agents/questions.ts';
+import type { StoredQuestion } from '../store/agents/questions.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 import { chosenApprovals, codeOf, decide, headline, openApprovals } from './open-approvals.ts';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { InboundEvent } from '../core/message.ts';
-import { delegationsOf, keepDelegation } from '../store/delegations.ts';
-import { countWaiting, insertInboxItem } from '../store/inbox.ts';
-import { enqueueLane, turnLane } from '../store/lanes.ts';
-import { changeSettings, createSession, findSession } from '../store/sessions.ts';
-import type { SessionSettings } from '../store/sessions.ts';
+import { delegationsOf, keepDelegation } from '../store/agents/delegations.ts';
+import { enqueueLane, turnLane } from '../store/lanes/lanes.ts';
+import { countWaiting, insertInboxItem } from '../store/messages/inbox.ts';
+import { changeSettings, createSession, findSession } from '../store/sessions/sessions.ts';
+import type { SessionSettings } from '../store/sessions/sessions.ts';
+import { copyMessages } from '../store/sessions/transcripts.ts';
+import { unfinishedTurn } from '../store/sessions/turns.ts';
 import type { Reading, Writing } from '../store/store.ts';
-import { copyMessages } from '../store/transcripts.ts';
-import { unfinishedTurn } from '../store/turns.ts';
 import type { Command, CommandCall } from './contract.ts';
 
 /** How many one conversation may have beside it at a time. */

@@ -1,5 +1,5 @@
-import { setTitle } from '../store/sessions.ts';
-import { copyMessages } from '../store/transcripts.ts';
+import { setTitle } from '../store/sessions/sessions.ts';
+import { copyMessages } from '../store/sessions/transcripts.ts';
 import { cleanTitle } from '../sessions/titles/clean-title.ts';
 import type { Command } from './contract.ts';
 import { succeedSession } from './succeed.ts';

@@ -1,5 +1,5 @@
 import { busyModes } from '../sessions/busy-mode.ts';
-import { changeSettings, findSession } from '../store/sessions.ts';
+import { changeSettings, findSession } from '../store/sessions/sessions.ts';
 import type { Command } from './contract.ts';
 
 export const busy: Command = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { readyLanes, turnLane } from '../store/lanes.ts';
-import { createSession } from '../store/sessions.ts';
+import { readyLanes, turnLane } from '../store/lanes/lanes.ts';
+import { createSession } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
-import { appendMessage } from '../store/transcripts.ts';
-import { startTurn, unfinishedTurn } from '../store/turns.ts';
+import { appendMessage } from '../store/sessions/transcripts.ts';
+import { startTurn, unfinishedTurn } from '../store/sessions/turns.ts';
 import { sampleTarget } from '../../test/support/samples.ts';
 import { sampleCall } from './command-call.test-support.ts';
 import { compress } from './compress.ts';

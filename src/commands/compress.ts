@@ -1,8 +1,8 @@
 import { replyTarget } from '../core/message.ts';
-import { contextSize } from '../store/context-size.ts';
-import { enqueueLane } from '../store/lanes.ts';
-import { leaveChore, unfinishedTurn } from '../store/turns.ts';
-import type { TurnChore } from '../store/turns.ts';
+import { enqueueLane } from '../store/lanes/lanes.ts';
+import { contextSize } from '../store/sessions/context-size.ts';
+import { leaveChore, unfinishedTurn } from '../store/sessions/turns.ts';
+import type { TurnChore } from '../store/sessions/turns.ts';
 import type { Command } from './contract.ts';
 
 const fewestMessages = 4;

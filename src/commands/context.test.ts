@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { noUsage } from '../core/transcript.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
-import { insertCompression, noteCompressionFailure } from '../store/compressions.ts';
-import { addTurnTotals } from '../store/turn-totals.ts';
-import { createSession } from '../store/sessions.ts';
-import { appendMessage } from '../store/transcripts.ts';
+import { insertCompression, noteCompressionFailure } from '../store/sessions/compressions.ts';
+import { addTurnTotals } from '../store/sessions/turn-totals.ts';
+import { createSession } from '../store/sessions/sessions.ts';
+import { appendMessage } from '../store/sessions/transcripts.ts';
 import { sampleCall } from './command-call.test-support.ts';
 import { context } from './context.ts';
 

@@ -1,10 +1,10 @@
 import { rowTokens } from '../agent/context.ts';
-import { compressionFailure, countCompressions, currentCompression } from '../store/compressions.ts';
-import type { Compression, CompressionFailure } from '../store/compressions.ts';
-import { contextByRole } from '../store/context-size.ts';
-import type { ContextSize } from '../store/context-size.ts';
-import { findSession } from '../store/sessions.ts';
-import type { ContextFacts } from '../store/sessions.ts';
+import { compressionFailure, countCompressions, currentCompression } from '../store/sessions/compressions.ts';
+import type { Compression, CompressionFailure } from '../store/sessions/compressions.ts';
+import { contextByRole } from '../store/sessions/context-size.ts';
+import type { ContextSize } from '../store/sessions/context-size.ts';
+import { findSession } from '../store/sessions/sessions.ts';
+import type { ContextFacts } from '../store/sessions/sessions.ts';
 import type { Command } from './contract.ts';
 
 const count = (tokens: number): string => (tokens < 10_000 ? String(tokens) : `${Math.round(tokens / 1000)}k`);

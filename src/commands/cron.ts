@@ -7,9 +7,9 @@ import type { JobSight } from '../cron/manage-jobs.ts';
 import { localTime } from '../cron/prompt.ts';
 import { ownZone, readSchedule } from '../cron/schedule.ts';
 import { replyTarget } from '../core/message.ts';
-import { listJobs } from '../store/cron-jobs.ts';
-import type { CronJob, JobOrigin } from '../store/cron-jobs.ts';
-import { listRuns } from '../store/cron-runs.ts';
+import { listJobs } from '../store/cron/cron-jobs.ts';
+import type { CronJob, JobOrigin } from '../store/cron/cron-jobs.ts';
+import { listRuns } from '../store/cron/cron-runs.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 

@@ -1,7 +1,7 @@
-import { allStatus } from '../store/accounts.ts';
-import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
-import { failedDeliveries, outboxCounts } from '../store/outbox.ts';
-import { failedTurns, runningTurns } from '../store/turns.ts';
+import { allStatus } from '../store/accounts/accounts.ts';
+import { inboxCounts, oldestOpenMs } from '../store/messages/inbox.ts';
+import { failedDeliveries, outboxCounts } from '../store/messages/outbox.ts';
+import { failedTurns, runningTurns } from '../store/sessions/turns.ts';
 import type { Command } from './contract.ts';
 
 const mostErrors = 5;

@@ -1,5 +1,5 @@
 import { denialValue } from '../agent/approvals/approval-question.ts';
-import { questionCode } from '../store/questions.ts';
+import { questionCode } from '../store/agents/questions.ts';
 import type { Command } from './contract.ts';
 import { chosenApprovals, codeOf, decide, headline, openApprovals } from './open-approvals.ts';
 import type { OpenApprovals } from './open-approvals.ts';

@@ -6,10 +6,10 @@ import { askToPair } from '../access/pairing.ts';
 import { accountOptions } from '../platforms/account-options.ts';
 import { sampleEvent, sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
-import { laneFacts, turnLane } from '../store/lanes.ts';
-import { bindSession, boundSession, createSession, findSession } from '../store/sessions.ts';
+import { laneFacts, turnLane } from '../store/lanes/lanes.ts';
+import { bindSession, boundSession, createSession, findSession } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
-import { unfinishedTurn } from '../store/turns.ts';
+import { unfinishedTurn } from '../store/sessions/turns.ts';
 import { anybody, begin, dispatchTo, give, ownEvent, owner, run, sampleReach, sampleSettings, sessionKey, talk, wait } from './command-call.test-support.ts';
 import { commands, resolveCommand } from './registry.ts';
 

@@ -1,7 +1,7 @@
 import type { RuledCommand } from '../access/command-access.ts';
 import type { Question } from '../core/question.ts';
+import { unfinishedTurn } from '../store/sessions/turns.ts';
 import type { Writing } from '../store/store.ts';
-import { unfinishedTurn } from '../store/turns.ts';
 import type { Command, CommandCall, CommandResult } from './contract.ts';
 import { parseCommand } from './parse.ts';
 import type { ParsedCommand } from './parse.ts';

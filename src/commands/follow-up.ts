@@ -1,5 +1,5 @@
-import { countWaiting, insertInboxItem, setTranscriptRow } from '../store/inbox.ts';
-import { enqueueLane, laneFacts } from '../store/lanes.ts';
+import { enqueueLane, laneFacts } from '../store/lanes/lanes.ts';
+import { countWaiting, insertInboxItem, setTranscriptRow } from '../store/messages/inbox.ts';
 import type { Writing } from '../store/store.ts';
 import type { CommandCall } from './contract.ts';
 

@@ -1,4 +1,4 @@
-import { changeSettings, findSession } from '../store/sessions.ts';
+import { changeSettings, findSession } from '../store/sessions/sessions.ts';
 import type { Command } from './contract.ts';
 
 export const footer: Command = {

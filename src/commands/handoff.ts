@@ -1,7 +1,7 @@
 import { replyTarget } from '../core/message.ts';
 import { slept } from '../lib/clock.ts';
-import { failHandoff, getHandoffState, requestHandoff } from '../store/handoffs.ts';
-import { findSession } from '../store/sessions.ts';
+import { failHandoff, getHandoffState, requestHandoff } from '../store/sessions/handoffs.ts';
+import { findSession } from '../store/sessions/sessions.ts';
 import type { AfterCommit, Command } from './contract.ts';
 
 /** How long to wait for a gateway that takes it. */

@@ -1,5 +1,5 @@
-import { newestSaid } from '../store/transcripts.ts';
-import type { StoredMessage } from '../store/transcripts.ts';
+import { newestSaid } from '../store/sessions/transcripts.ts';
+import type { StoredMessage } from '../store/sessions/transcripts.ts';
 import type { Command } from './contract.ts';
 
 const usual = 10;

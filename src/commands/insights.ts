@@ -1,5 +1,5 @@
-import { readInsights } from '../store/insights.ts';
-import type { Insights } from '../store/insights.ts';
+import { readInsights } from '../store/sessions/insights.ts';
+import type { Insights } from '../store/sessions/insights.ts';
 import type { Command, CommandCall } from './contract.ts';
 import { mine } from './own-sessions.ts';
 

@@ -1,7 +1,7 @@
 import { parseModelName } from '../agent/models/model-name.ts';
 import { defaultModel } from '../agent/models/options.ts';
 import { factsOf, providerNames } from '../agent/models/providers.ts';
-import { changeSettings, findSession } from '../store/sessions.ts';
+import { changeSettings, findSession } from '../store/sessions/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { AfterCommit, Command, CommandCall } from './contract.ts';
 

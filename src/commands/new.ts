@@ -1,6 +1,6 @@
-import { countWaiting, withdrawWaiting } from '../store/inbox.ts';
-import { findSession, setTitle } from '../store/sessions.ts';
-import { unfinishedTurn } from '../store/turns.ts';
+import { countWaiting, withdrawWaiting } from '../store/messages/inbox.ts';
+import { findSession, setTitle } from '../store/sessions/sessions.ts';
+import { unfinishedTurn } from '../store/sessions/turns.ts';
 import { cleanTitle } from '../sessions/titles/clean-title.ts';
 import type { Command } from './contract.ts';
 import { stopTurn } from './stop-turn.ts';

@@ -1,7 +1,7 @@
 import { isApproval } from '../agent/approvals/approval-question.ts';
 import { enqueueSettled } from '../delivery/question-message.ts';
-import { answerQuestion, openQuestions, questionCode } from '../store/questions.ts';
-import type { StoredQuestion } from '../store/questions.ts';
+import { answerQuestion, openQuestions, questionCode } from '../store/agents/questions.ts';
+import type { StoredQuestion } from '../store/agents/questions.ts';
 import type { Writing } from '../store/store.ts';
 import type { CommandCall } from './contract.ts';
 

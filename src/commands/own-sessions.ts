@@ -1,4 +1,4 @@
-import type { Session } from '../store/sessions.ts';
+import type { Session } from '../store/sessions/sessions.ts';
 import type { CommandCall } from './contract.ts';
 
 /** People get at their own conversations only, and in a place where one agent answers, only at those that they had with it. */

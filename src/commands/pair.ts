@@ -1,5 +1,5 @@
 import { anyAccount, approveCode, invite, pairingRules } from '../access/pairing.ts';
-import { listPaired, pendingPairings, unpair } from '../store/pairing.ts';
+import { listPaired, pendingPairings, unpair } from '../store/accounts/pairing.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 

@@ -1,5 +1,5 @@
 import { findPersonality, listPersonalities, plain } from '../agent/personalities.ts';
-import { changeSettings, findSession } from '../store/sessions.ts';
+import { changeSettings, findSession } from '../store/sessions/sessions.ts';
 import type { Command, CommandCall } from './contract.ts';
 
 const speaksAs = (name: string | undefined): string => (name === undefined || name === plain ? 'plainly' : `as \`${name}\``);

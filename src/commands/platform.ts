@@ -1,6 +1,6 @@
-import { wishForAccount } from '../store/account-wishes.ts';
-import { allStatus } from '../store/accounts.ts';
-import type { AccountStatus } from '../store/accounts.ts';
+import { wishForAccount } from '../store/accounts/account-wishes.ts';
+import { allStatus } from '../store/accounts/accounts.ts';
+import type { AccountStatus } from '../store/accounts/accounts.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 

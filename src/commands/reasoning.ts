@@ -1,6 +1,6 @@
 import { reasoningEfforts } from '../core/reasoning-effort.ts';
-import { changeSettings, findSession } from '../store/sessions.ts';
-import type { SessionSettings } from '../store/sessions.ts';
+import { changeSettings, findSession } from '../store/sessions/sessions.ts';
+import type { SessionSettings } from '../store/sessions/sessions.ts';
 import type { Command, CommandCall } from './contract.ts';
 
 const levels = reasoningEfforts.join('|');

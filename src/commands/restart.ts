@@ -1,7 +1,7 @@
 import { replyTarget } from '../core/message.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
-import { markRestart } from '../store/restart-marks.ts';
-import { runningTurns } from '../store/turns.ts';
+import { markRestart } from '../store/messages/restart-marks.ts';
+import { runningTurns } from '../store/sessions/turns.ts';
 import type { Command } from './contract.ts';
 
 export const restart: Command = {

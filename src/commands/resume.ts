@@ -1,6 +1,6 @@
 import { replyTarget } from '../core/message.ts';
-import { bindingsOf, bindSession, endSession, findSession, listSessions, moveSession, reopenSession, resolveSessions, unbindSession } from '../store/sessions.ts';
-import type { Session } from '../store/sessions.ts';
+import { bindingsOf, bindSession, endSession, findSession, listSessions, moveSession, reopenSession, resolveSessions, unbindSession } from '../store/sessions/sessions.ts';
+import type { Session } from '../store/sessions/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 import { label, mine, owns } from './own-sessions.ts';

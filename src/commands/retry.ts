@@ -1,4 +1,4 @@
-import { deactivateFrom, lastUserMessage } from '../store/transcripts.ts';
+import { deactivateFrom, lastUserMessage } from '../store/sessions/transcripts.ts';
 import { enqueueFollowUp } from './follow-up.ts';
 import type { Command } from './contract.ts';
 

@@ -7,8 +7,8 @@ import { newId } from '../core/ids.ts';
 import type { OutboundMedia } from '../core/message.ts';
 import { exportSession } from '../sessions/export-session.ts';
 import type { ExportFormat } from '../sessions/export-session.ts';
-import { findSession } from '../store/sessions.ts';
-import type { Session } from '../store/sessions.ts';
+import { findSession } from '../store/sessions/sessions.ts';
+import type { Session } from '../store/sessions/sessions.ts';
 import type { AfterCommit, Command, CommandCall } from './contract.ts';
 
 interface Kind {

@@ -1,6 +1,6 @@
-import { searchMessages } from '../store/search.ts';
-import { changeSettings, findSession, listSessions } from '../store/sessions.ts';
-import type { Session } from '../store/sessions.ts';
+import { searchMessages } from '../store/sessions/search.ts';
+import { changeSettings, findSession, listSessions } from '../store/sessions/sessions.ts';
+import type { Session } from '../store/sessions/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { AfterCommit, Command, CommandCall } from './contract.ts';
 import { label, mine } from './own-sessions.ts';

@@ -1,6 +1,6 @@
 import { replyTarget } from '../core/message.ts';
 import { withoutAnchor } from '../delivery/compose.ts';
-import { removeHome, setHome as keepHome } from '../store/homes.ts';
+import { removeHome, setHome as keepHome } from '../store/sessions/homes.ts';
 import type { Command } from './contract.ts';
 
 export const setHome: Command = {

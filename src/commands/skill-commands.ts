@@ -1,6 +1,6 @@
 import { skillCommands } from '../agent/tools/skills/skill-commands.ts';
 import type { Skill } from '../agent/tools/skills/load-skills.ts';
-import { countWaiting } from '../store/inbox.ts';
+import { countWaiting } from '../store/messages/inbox.ts';
 import type { Command } from './contract.ts';
 import { enqueueFollowUp } from './follow-up.ts';
 

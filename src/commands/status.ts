@@ -1,7 +1,7 @@
-import { countWaiting } from '../store/inbox.ts';
-import { laneFacts } from '../store/lanes.ts';
-import { findSession } from '../store/sessions.ts';
-import { unfinishedTurn } from '../store/turns.ts';
+import { laneFacts } from '../store/lanes/lanes.ts';
+import { countWaiting } from '../store/messages/inbox.ts';
+import { findSession } from '../store/sessions/sessions.ts';
+import { unfinishedTurn } from '../store/sessions/turns.ts';
 import type { Command } from './contract.ts';
 
 export const status: Command = {

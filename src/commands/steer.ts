@@ -1,4 +1,4 @@
-import { countWaiting } from '../store/inbox.ts';
+import { countWaiting } from '../store/messages/inbox.ts';
 import type { Command } from './contract.ts';
 import { enqueueFollowUp } from './follow-up.ts';
 

@@ -1,8 +1,8 @@
-import { placesOfOtherAgents } from '../store/bound-places.ts';
-import { countWaiting } from '../store/inbox.ts';
-import { turnLane } from '../store/lanes.ts';
+import { turnLane } from '../store/lanes/lanes.ts';
+import { countWaiting } from '../store/messages/inbox.ts';
+import { placesOfOtherAgents } from '../store/sessions/bound-places.ts';
+import { unfinishedTurn } from '../store/sessions/turns.ts';
 import type { Writing } from '../store/store.ts';
-import { unfinishedTurn } from '../store/turns.ts';
 import type { Command, CommandCall } from './contract.ts';
 import { stopTurn } from './stop-turn.ts';
 

@@ -1,7 +1,7 @@
 import { newSessionId } from '../core/ids.ts';
 import { replyTarget } from '../core/message.ts';
-import { bindSession, createSession, endSession, findSession } from '../store/sessions.ts';
-import type { EndReason } from '../store/sessions.ts';
+import { bindSession, createSession, endSession, findSession } from '../store/sessions/sessions.ts';
+import type { EndReason } from '../store/sessions/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { CommandCall } from './contract.ts';
 

@@ -1,4 +1,4 @@
-import { findSession, setTitle } from '../store/sessions.ts';
+import { findSession, setTitle } from '../store/sessions/sessions.ts';
 import { cleanTitle } from '../sessions/titles/clean-title.ts';
 import type { Command } from './contract.ts';
 

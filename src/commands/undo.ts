@@ -1,5 +1,5 @@
-import { deactivateFrom, lastUserMessage } from '../store/transcripts.ts';
-import type { StoredMessage } from '../store/transcripts.ts';
+import { deactivateFrom, lastUserMessage } from '../store/sessions/transcripts.ts';
+import type { StoredMessage } from '../store/sessions/transcripts.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 

@@ -1,5 +1,5 @@
 import { printCost } from '../lib/print-usd.ts';
-import { findSession } from '../store/sessions.ts';
+import { findSession } from '../store/sessions/sessions.ts';
 import type { Command } from './contract.ts';
 
 export const usage: Command = {

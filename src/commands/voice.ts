@@ -1,5 +1,5 @@
-import { changeSettings, findSession } from '../store/sessions.ts';
-import { lastSpeechFailure } from '../store/speech-work.ts';
+import { changeSettings, findSession } from '../store/sessions/sessions.ts';
+import { lastSpeechFailure } from '../store/agents/speech-work.ts';
 import type { VoiceMode } from '../sessions/media/wants-speech.ts';
 import type { Command } from './contract.ts';
 import type { VoiceReach } from './reach.ts';

@@ -1,4 +1,4 @@
-import { everything, grantPatterns, grantsOf, revokeGrants } from '../store/grants.ts';
+import { everything, grantPatterns, grantsOf, revokeGrants } from '../store/agents/grants.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall } from './contract.ts';
 

@@ -1,6 +1,6 @@
-import type { CronJob } from '../store/cron-jobs.ts';
-import { deliveryStatus, newestRuns } from '../store/cron-runs.ts';
-import type { CronRun, DeliveryStatus } from '../store/cron-runs.ts';
+import type { CronJob } from '../store/cron/cron-jobs.ts';
+import { deliveryStatus, newestRuns } from '../store/cron/cron-runs.ts';
+import type { CronRun, DeliveryStatus } from '../store/cron/cron-runs.ts';
 import type { CronRunState } from '../store/schema/reach-rows.ts';
 import type { Reading } from '../store/store.ts';
 import { localTime } from './prompt.ts';

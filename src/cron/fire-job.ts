@@ -1,7 +1,7 @@
-import { advanceJob, lockJob } from '../store/cron-jobs.ts';
-import type { CronJob } from '../store/cron-jobs.ts';
-import { insertRun, openRuns } from '../store/cron-runs.ts';
-import type { NewRun } from '../store/cron-runs.ts';
+import { advanceJob, lockJob } from '../store/cron/cron-jobs.ts';
+import type { CronJob } from '../store/cron/cron-jobs.ts';
+import { insertRun, openRuns } from '../store/cron/cron-runs.ts';
+import type { NewRun } from '../store/cron/cron-runs.ts';
 import type { Writing } from '../store/store.ts';
 import { planRuns } from './plan-runs.ts';
 import type { PlannedRuns } from './plan-runs.ts';

@@ -5,7 +5,7 @@ import { eachStore } from '../../test/support/stores.ts';
 import deliveries from '../../test/vectors/cron-delivery.json' with { type: 'json' };
 import schedules from '../../test/vectors/schedules.json' with { type: 'json' };
 import { testTargets } from '../delivery/targets.test-support.ts';
-import { settingsOf } from '../store/cron-jobs.ts';
+import { settingsOf } from '../store/cron/cron-jobs.ts';
 import { addJob, agentHome, origin, runsOf, sampleDeps, sampleOptions, sampleRules } from './cron.test-support.ts';
 import { deliverText, JobRefused } from './job-request.ts';
 import type { JobRequest } from './job-request.ts';

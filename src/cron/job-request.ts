@@ -2,7 +2,7 @@ import { findingsText, scanForInjection } from '../agent/injection-scan.ts';
 import { isToolset } from '../agent/tools/toolsets.ts';
 import type { ResolveDeps } from '../delivery/resolve-target.ts';
 import { resolveTarget } from '../delivery/resolve-target.ts';
-import type { JobOrigin, JobSettings, OverlapPolicy } from '../store/cron-jobs.ts';
+import type { JobOrigin, JobSettings, OverlapPolicy } from '../store/cron/cron-jobs.ts';
 import type { Reading } from '../store/store.ts';
 import type { CronOptions } from './options.ts';
 import { mostCaughtUp, readMissedPolicy } from './plan-runs.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { changeJob, countJobs, findJob, insertJob, isMadeBy, listJobs, lockJob, setJobState, settingsOf } from '../store/cron-jobs.ts';
-import type { CronJob, JobOrigin, JobSettings } from '../store/cron-jobs.ts';
-import { endRun, insertRun, openRuns } from '../store/cron-runs.ts';
-import { withdrawWaiting } from '../store/inbox.ts';
-import { requestStop, turnLane } from '../store/lanes.ts';
+import { changeJob, countJobs, findJob, insertJob, isMadeBy, listJobs, lockJob, setJobState, settingsOf } from '../store/cron/cron-jobs.ts';
+import type { CronJob, JobOrigin, JobSettings } from '../store/cron/cron-jobs.ts';
+import { endRun, insertRun, openRuns } from '../store/cron/cron-runs.ts';
+import { requestStop, turnLane } from '../store/lanes/lanes.ts';
+import { withdrawWaiting } from '../store/messages/inbox.ts';
+import { requestTurnStop } from '../store/sessions/turns.ts';
 import { databaseNow } from '../store/store.ts';
 import type { Reading, Writing } from '../store/store.ts';
-import { requestTurnStop } from '../store/turns.ts';
 import { JobRefused, settingsFor } from './job-request.ts';
 import type { JobRequest, JobRules } from './job-request.ts';
 import { nextSlot } from './slots.ts';

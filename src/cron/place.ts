@@ -1,8 +1,8 @@
 import type { Target } from '../core/message.ts';
 import { sessionKey } from '../core/session-key.ts';
-import type { CronJob } from '../store/cron-jobs.ts';
-import { cronAccount } from '../store/cron-runs.ts';
-import type { CronRun } from '../store/cron-runs.ts';
+import type { CronJob } from '../store/cron/cron-jobs.ts';
+import { cronAccount } from '../store/cron/cron-runs.ts';
+import type { CronRun } from '../store/cron/cron-runs.ts';
 
 export const cronTarget = (job: Pick<CronJob, 'id'>): Target => ({ account: cronAccount, chatId: job.id, chatType: 'dm' });
 

@@ -1,4 +1,4 @@
-import type { CronJob, MissedPolicy } from '../store/cron-jobs.ts';
+import type { CronJob, MissedPolicy } from '../store/cron/cron-jobs.ts';
 import type { CronRunCause } from '../store/schema/reach-rows.ts';
 import { countedMost, dueSlots, graceMs } from './slots.ts';
 

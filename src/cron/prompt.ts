@@ -1,7 +1,7 @@
 import { markUntrusted } from '../agent/untrusted-text.ts';
 import type { Skill } from '../agent/tools/skills/load-skills.ts';
-import type { CronJob } from '../store/cron-jobs.ts';
-import type { DeliveryPlan } from '../store/cron-runs.ts';
+import type { CronJob } from '../store/cron/cron-jobs.ts';
+import type { DeliveryPlan } from '../store/cron/cron-runs.ts';
 import { printPlace } from './print-place.ts';
 import type { ScriptResult } from './run-script.ts';
 

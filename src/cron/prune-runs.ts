@@ -1,4 +1,4 @@
-import { pruneCron } from '../store/cron-retention.ts';
+import { pruneCron } from '../store/retention/cron-retention.ts';
 import type { Store } from '../store/store.ts';
 
 /** Small enough that nobody waits noticeably for it. */

@@ -1,5 +1,5 @@
-import { listJobs, lockJob, setJobState } from '../store/cron-jobs.ts';
-import type { CronJob } from '../store/cron-jobs.ts';
+import { listJobs, lockJob, setJobState } from '../store/cron/cron-jobs.ts';
+import type { CronJob } from '../store/cron/cron-jobs.ts';
 import type { Writing } from '../store/store.ts';
 import { nextSlot } from './slots.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { deliveryStatus } from '../store/cron-runs.ts';
-import { bindSession, createSession } from '../store/sessions.ts';
+import { deliveryStatus } from '../store/cron/cron-runs.ts';
+import { bindSession, createSession } from '../store/sessions/sessions.ts';
 import { addJob, answerTurns, asked, hurried, makeDue, over, runsOf, sampleDeps, sampleOptions, sentTexts, start, statesOf, until } from './cron.test-support.ts';
 import type { CronDeps } from './deps.ts';
 

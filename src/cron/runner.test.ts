@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { findJob } from '../store/cron-jobs.ts';
-import { deliveryStatus } from '../store/cron-runs.ts';
+import { findJob } from '../store/cron/cron-jobs.ts';
+import { deliveryStatus } from '../store/cron/cron-runs.ts';
 import { addJob, answerTurns, asked, hurried, makeDue, over, runsOf, sampleDeps, sampleOptions, sampleRules, sentTexts, start, statesOf, until } from './cron.test-support.ts';
 import type { CronDeps } from './deps.ts';
 import { changeJobAsAsked, pauseJob, removeJob, runJobNow, stopJob } from './manage-jobs.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import vectors from '../../test/vectors/schedules.json' with { type: 'json' };
-import type { Schedule } from '../store/cron-jobs.ts';
+import type { Schedule } from '../store/cron/cron-jobs.ts';
 import { isZone, readSchedule } from './schedule.ts';
 import { graceMs, nextSlot } from './slots.ts';
 import { wakesAgent } from './wake-gate.ts';

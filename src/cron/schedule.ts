@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import type { Schedule } from '../store/cron-jobs.ts';
+import type { Schedule } from '../store/cron/cron-jobs.ts';
 
 export type ReadSchedule = { readonly type: 'schedule'; readonly schedule: Schedule; readonly display: string } | { readonly type: 'error'; readonly problem: string };
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
-import { findSession } from '../store/sessions.ts';
+import { findSession } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { addJob, agentHome, answerTurns, hurried, makeDue, runsOf, sampleDeps, sampleOptions, sentTexts, start, statesOf, until } from './cron.test-support.ts';
 import type { JobRequest } from './job-request.ts';

@@ -1,9 +1,9 @@
 import type { ExitReason } from '../core/turn.ts';
 import { isSilentResult } from '../delivery/silence.ts';
 import type { SettleTurn, TurnOutcome } from '../sessions/turn-policy.ts';
-import { cronAccount, keepResult, runOfSession } from '../store/cron-runs.ts';
-import type { RunResult } from '../store/cron-runs.ts';
-import type { RunningTurn } from '../store/turns.ts';
+import { cronAccount, keepResult, runOfSession } from '../store/cron/cron-runs.ts';
+import type { RunResult } from '../store/cron/cron-runs.ts';
+import type { RunningTurn } from '../store/sessions/turns.ts';
 
 /** The result that an answer stands for. */
 export const resultOfText = (text: string): RunResult => {

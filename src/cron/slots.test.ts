@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Schedule } from '../store/cron-jobs.ts';
+import type { Schedule } from '../store/cron/cron-jobs.ts';
 import { countedMost, dueSlots, nextSlot } from './slots.ts';
 
 /** Clocks that change in spring or in autumn, by an hour or by half of one, at night or at midnight, and such as never change. */

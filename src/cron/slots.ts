@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import type { Schedule } from '../store/cron-jobs.ts';
+import type { Schedule } from '../store/cron/cron-jobs.ts';
 
 const minuteMs = 60_000;
 

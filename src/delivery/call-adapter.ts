@@ -2,7 +2,7 @@ import { PlatformError } from '../core/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { timeLimit } from '../lib/time-limit.ts';
 import type { Adapter } from '../platforms/contract.ts';
-import type { OutboxItem } from '../store/outbox.ts';
+import type { OutboxItem } from '../store/messages/outbox.ts';
 import { numbered } from './question-message.ts';
 
 export interface CallOptions {

@@ -4,8 +4,8 @@ import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import type { Platform } from '../platforms/contract.ts';
 import { telegram } from '../platforms/telegram/index.ts';
-import { headOfLane } from '../store/outbox.ts';
-import { outLane } from '../store/lanes.ts';
+import { headOfLane } from '../store/messages/outbox.ts';
+import { outLane } from '../store/lanes/lanes.ts';
 import { composeDeliveries, enqueueText, repeatMark } from './compose.ts';
 
 const platform = telegram as Platform;

@@ -1,7 +1,7 @@
 import type { Choice, OutboundMedia, OutboundMessage, Target } from '../core/message.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { enqueueDelivery } from '../store/outbox.ts';
-import type { Delivery } from '../store/outbox.ts';
+import { enqueueDelivery } from '../store/messages/outbox.ts';
+import type { Delivery } from '../store/messages/outbox.ts';
 import type { Writing } from '../store/store.ts';
 import { splitMarkdown } from './chunks.ts';
 

@@ -1,7 +1,7 @@
 import { parseTarget } from '../core/target.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { listChannels } from '../store/channels.ts';
-import type { Channel, KnownChannel } from '../store/channels.ts';
+import { listChannels } from '../store/accounts/channels.ts';
+import type { Channel, KnownChannel } from '../store/accounts/channels.ts';
 import type { Reading } from '../store/store.ts';
 import type { ChannelAliases } from './channel-options.ts';
 import { homeOf } from './home-channel.ts';

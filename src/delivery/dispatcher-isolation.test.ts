@@ -6,7 +6,7 @@ import { toChat } from '../../test/support/telegram-account.ts';
 import { until } from '../../test/support/until.ts';
 import { PlatformError } from '../core/errors.ts';
 import type { Adapter } from '../platforms/contract.ts';
-import { failedDeliveries } from '../store/outbox.ts';
+import { failedDeliveries } from '../store/messages/outbox.ts';
 import type { DeliveryOutcome } from './dispatcher.ts';
 import { enqueueTo, fenceOf, hour, judging, outboxOf, passUntil, shownIn, startDispatcher } from './dispatcher.test-support.ts';
 

@@ -4,7 +4,7 @@ import { until } from '../../test/support/until.ts';
 import type { OutboundMessage } from '../core/message.ts';
 import { silentLogger } from '../lib/logger.ts';
 import type { Adapter } from '../platforms/contract.ts';
-import { enqueueDelivery } from '../store/outbox.ts';
+import { enqueueDelivery } from '../store/messages/outbox.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
 

@@ -5,7 +5,7 @@ import type { LiveAccount } from '../../test/support/live-account.ts';
 import { toChat } from '../../test/support/telegram-account.ts';
 import { until } from '../../test/support/whole.ts';
 import type { Adapter } from '../platforms/contract.ts';
-import { failedDeliveries } from '../store/outbox.ts';
+import { failedDeliveries } from '../store/messages/outbox.ts';
 import { enqueueTo, hour, outboxOf, shownIn, startDispatcher } from './dispatcher.test-support.ts';
 import type { Sending } from './dispatcher.test-support.ts';
 

@@ -2,7 +2,7 @@ import type { PlatformError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { RateGate } from '../lib/rate-gate.ts';
-import { closeGate, closedGates, gateLeftMs } from '../store/gates.ts';
+import { closeGate, closedGates, gateLeftMs } from '../store/messages/gates.ts';
 import type { Store } from '../store/store.ts';
 
 interface Place {

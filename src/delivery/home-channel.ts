@@ -1,8 +1,8 @@
 import type { ChatType, Target } from '../core/message.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { knownTarget } from '../store/bound-places.ts';
-import { findHome } from '../store/homes.ts';
+import { knownTarget } from '../store/sessions/bound-places.ts';
+import { findHome } from '../store/sessions/homes.ts';
 import type { Reading } from '../store/store.ts';
 
 export interface HomeDeps {

@@ -4,11 +4,11 @@ import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { alternate } from '../agent/alternation.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
-import { claimLane, enqueueLane, turnLane } from '../store/lanes.ts';
-import { bindSession, createSession } from '../store/sessions.ts';
+import { claimLane, enqueueLane, turnLane } from '../store/lanes/lanes.ts';
+import { bindSession, createSession } from '../store/sessions/sessions.ts';
+import { appendMessage, newestSaid } from '../store/sessions/transcripts.ts';
+import { startTurn } from '../store/sessions/turns.ts';
 import type { Store } from '../store/store.ts';
-import { appendMessage, newestSaid } from '../store/transcripts.ts';
-import { startTurn } from '../store/turns.ts';
 import { mirrorSend } from './mirror.ts';
 import type { Mirrored, MirrorOutcome } from './mirror.ts';
 

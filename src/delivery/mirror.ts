@@ -1,10 +1,10 @@
 import type { Target } from '../core/message.ts';
-import { placesIn } from '../store/bound-places.ts';
-import type { BoundPlace } from '../store/bound-places.ts';
-import { turnLane } from '../store/lanes.ts';
+import { turnLane } from '../store/lanes/lanes.ts';
+import { placesIn } from '../store/sessions/bound-places.ts';
+import type { BoundPlace } from '../store/sessions/bound-places.ts';
+import { appendMessage, newestMessages } from '../store/sessions/transcripts.ts';
+import { unfinishedTurn } from '../store/sessions/turns.ts';
 import type { Reading, Writing } from '../store/store.ts';
-import { appendMessage, newestMessages } from '../store/transcripts.ts';
-import { unfinishedTurn } from '../store/turns.ts';
 
 /** A message that was sent into a chat from elsewhere. */
 export interface Mirrored {

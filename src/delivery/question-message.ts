@@ -1,8 +1,8 @@
 import type { Choice, OutboundMessage } from '../core/message.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { enqueueDelivery, hasDelivery } from '../store/outbox.ts';
-import type { StoredQuestion } from '../store/questions.ts';
-import { questionCode, questionId } from '../store/questions.ts';
+import { enqueueDelivery, hasDelivery } from '../store/messages/outbox.ts';
+import type { StoredQuestion } from '../store/agents/questions.ts';
+import { questionCode, questionId } from '../store/agents/questions.ts';
 import type { Writing } from '../store/store.ts';
 import { enqueueText, withoutAnchor } from './compose.ts';
 

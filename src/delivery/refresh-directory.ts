@@ -3,8 +3,8 @@ import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Directory } from '../platforms/contract.ts';
-import { forgetSilentChannels, keepSpoken, newestSpoken, replaceListed, spokenFrom } from '../store/channels.ts';
-import type { SpokenCursor } from '../store/channels.ts';
+import { forgetSilentChannels, keepSpoken, newestSpoken, replaceListed, spokenFrom } from '../store/accounts/channels.ts';
+import type { SpokenCursor } from '../store/accounts/channels.ts';
 import type { Store } from '../store/store.ts';
 
 const everyMs = 300_000;

@@ -6,9 +6,9 @@ import sendTargets from '../../test/vectors/send-targets.json' with { type: 'jso
 import { sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import type { ChatType, Target } from '../core/message.ts';
-import { keepSpoken, replaceListed } from '../store/channels.ts';
-import { setHome } from '../store/homes.ts';
-import { bindSession, createSession } from '../store/sessions.ts';
+import { keepSpoken, replaceListed } from '../store/accounts/channels.ts';
+import { setHome } from '../store/sessions/homes.ts';
+import { bindSession, createSession } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { resolveTarget } from './resolve-target.ts';
 import type { Resolution } from './resolve-target.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import { slept } from '../lib/clock.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { deliveryStates } from '../store/delivery-states.ts';
-import { enqueueDelivery } from '../store/outbox.ts';
+import { deliveryStates } from '../store/messages/delivery-states.ts';
+import { enqueueDelivery } from '../store/messages/outbox.ts';
 import type { Store, Writing } from '../store/store.ts';
 import { composeDeliveries } from './compose.ts';
 import type { Outgoing } from './compose.ts';

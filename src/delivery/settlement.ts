@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, OutboxItem, Settlement } from '../store/outbox.ts';
+import type { Attempt, Delivery, OutboxItem, Settlement } from '../store/messages/outbox.ts';
 import { nextPiece } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 

@@ -6,7 +6,7 @@ import type { PlatformErrorCode, PlatformErrorFacts } from '../core/errors.ts';
 import type { OutboundMessage } from '../core/message.ts';
 import { telegram } from '../platforms/telegram/index.ts';
 import type { Platform } from '../platforms/contract.ts';
-import type { Delivery, OutboxItem } from '../store/outbox.ts';
+import type { Delivery, OutboxItem } from '../store/messages/outbox.ts';
 import { afterError, afterUnknown, nextPiece } from './verdict.ts';
 
 const platform = telegram as Platform;

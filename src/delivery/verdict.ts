@@ -2,7 +2,7 @@ import type { PlatformError, PlatformErrorCode } from '../core/errors.ts';
 import type { OutboundMessage } from '../core/message.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Platform } from '../platforms/contract.ts';
-import type { Delivery, OutboxItem } from '../store/outbox.ts';
+import type { Delivery, OutboxItem } from '../store/messages/outbox.ts';
 import { repeatMark, withoutAnchor } from './compose.ts';
 import { splitMarkdown } from './chunks.ts';
 

@@ -1,7 +1,7 @@
 import type { Identity, Inbox } from '../platforms/contract.ts';
-import { readCursor, writeCursor } from '../store/accounts.ts';
-import type { AccountStatus } from '../store/accounts.ts';
-import { markReturned } from '../store/returned-delivery.ts';
+import { readCursor, writeCursor } from '../store/accounts/accounts.ts';
+import type { AccountStatus } from '../store/accounts/accounts.ts';
+import { markReturned } from '../store/messages/returned-delivery.ts';
 import type { SupervisorOptions } from './supervise.ts';
 
 /** That something was heard, and when. */

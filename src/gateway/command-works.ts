@@ -8,9 +8,9 @@ import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { abandonedWork, endWork } from '../store/command-work.ts';
-import { findItem } from '../store/inbox.ts';
-import type { InboxItem } from '../store/inbox.ts';
+import { abandonedWork, endWork } from '../store/agents/command-work.ts';
+import { findItem } from '../store/messages/inbox.ts';
+import type { InboxItem } from '../store/messages/inbox.ts';
 import { persist } from '../store/persist.ts';
 import type { Store, Writing } from '../store/store.ts';
 

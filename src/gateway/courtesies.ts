@@ -2,7 +2,7 @@ import { menuOf } from '../commands/menu.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Adapter } from '../platforms/contract.ts';
-import { bindingsOf, findSession } from '../store/sessions.ts';
+import { bindingsOf, findSession } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { Accounts } from './accounts.ts';
 import type { GatewaySettings } from './settings.ts';

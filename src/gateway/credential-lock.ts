@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PlatformError } from '../core/errors.ts';
 import { serverOf } from '../lib/server-of.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { takeNamedLock } from '../store/named-lock.ts';
+import { takeNamedLock } from '../store/locks/named-lock.ts';
 
 export interface CredentialUse {
   readonly platform: Platform;

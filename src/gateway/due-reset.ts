@@ -1,10 +1,10 @@
 import type { InboundEvent } from '../core/message.ts';
 import type { ResetReason, ResetSection } from '../sessions/reset-policy.ts';
 import { resetPolicyFor, resetReason } from '../sessions/reset-policy.ts';
-import { countWaiting } from '../store/inbox.ts';
-import { laneFacts, turnLane } from '../store/lanes.ts';
-import { newestProcessMs } from '../store/processes.ts';
-import type { BoundSession } from '../store/sessions.ts';
+import { countWaiting } from '../store/messages/inbox.ts';
+import { laneFacts, turnLane } from '../store/lanes/lanes.ts';
+import { newestProcessMs } from '../store/agents/processes.ts';
+import type { BoundSession } from '../store/sessions/sessions.ts';
 import type { Reading } from '../store/store.ts';
 
 /** Why the conversation of a place starts anew with an event; undefined when it goes on. A conversation at work does not start anew underneath itself. */

@@ -1,6 +1,6 @@
 import type { EarlierMessage, InboundEvent, Sender } from '../core/message.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
-import type { Decision } from '../store/inbox.ts';
+import type { Decision } from '../store/messages/inbox.ts';
 
 export interface Shown {
   readonly event: InboundEvent;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sampleEvent } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import type { InboundEvent } from '../core/message.ts';
-import { insertInboxItem } from '../store/inbox.ts';
+import { insertInboxItem } from '../store/messages/inbox.ts';
 import { holdMs } from './hold.ts';
 
 const lane = 'turn:s1';

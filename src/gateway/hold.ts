@@ -1,6 +1,6 @@
 import type { InboundEvent } from '../core/message.ts';
-import { longestWaitMs, newestWaiting } from '../store/inbox.ts';
-import { enqueueLane } from '../store/lanes.ts';
+import { enqueueLane } from '../store/lanes/lanes.ts';
+import { longestWaitMs, newestWaiting } from '../store/messages/inbox.ts';
 import type { Writing } from '../store/store.ts';
 
 /** Parts of an album or a split text follow within this time of each other. */

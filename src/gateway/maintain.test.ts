@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { manualClock } from '../lib/clock.ts';
 import { capturingLogger } from '../lib/logger.ts';
-import { laneWaitMs, enqueueLane } from '../store/lanes.ts';
+import { oweScrub } from '../store/copies/scrub.ts';
+import { SqliteStore } from '../store/engines/sqlite.ts';
+import { laneWaitMs, enqueueLane } from '../store/lanes/lanes.ts';
 import { registerNode } from '../store/nodes.ts';
-import { oweScrub } from '../store/scrub.ts';
-import { createSession } from '../store/sessions.ts';
-import { SqliteStore } from '../store/sqlite.ts';
+import { createSession } from '../store/sessions/sessions.ts';
 import { maintain } from './maintain.ts';
 import { storeSection } from './settings.ts';
 

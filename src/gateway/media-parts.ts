@@ -7,7 +7,7 @@ import { echoTranscripts } from '../sessions/media/echo-transcripts.ts';
 import { newMediaReaders } from '../sessions/media/media-reader.ts';
 import type { sttSection, ttsSection } from '../sessions/media/options.ts';
 import { SpokenAnswers } from '../sessions/media/spoken-answers.ts';
-import { newMediaNotes } from '../store/media-notes.ts';
+import { newMediaNotes } from '../store/messages/media-notes.ts';
 import type { Store } from '../store/store.ts';
 import type { Agents } from './agents/agents.ts';
 import type { storeSection } from './settings.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { newMetrics } from '../lib/metrics.ts';
-import { freshStatus } from '../store/accounts.ts';
-import type { AccountStatus } from '../store/accounts.ts';
+import { freshStatus } from '../store/accounts/accounts.ts';
+import type { AccountStatus } from '../store/accounts/accounts.ts';
 import { gatewayMetrics } from './metrics.ts';
 
 const status = (account: string): AccountStatus => freshStatus(account, { state: 'connected' });

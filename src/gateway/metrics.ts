@@ -7,11 +7,11 @@ import type { Clock } from '../lib/clock.ts';
 import { durationBuckets } from '../lib/metrics.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
-import { inboxCounts, oldestOpenMs } from '../store/inbox.ts';
-import { oldestDeliveryMs, outboxCounts } from '../store/outbox.ts';
+import { inboxCounts, oldestOpenMs } from '../store/messages/inbox.ts';
+import { oldestDeliveryMs, outboxCounts } from '../store/messages/outbox.ts';
 import type { Store } from '../store/store.ts';
-import { accountStates, lastHeardMs } from '../store/accounts.ts';
-import type { AccountStatus } from '../store/accounts.ts';
+import { accountStates, lastHeardMs } from '../store/accounts/accounts.ts';
+import type { AccountStatus } from '../store/accounts/accounts.ts';
 import type { Outcome } from './arrival.ts';
 
 export interface GatewayMetrics {

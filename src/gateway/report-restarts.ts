@@ -1,6 +1,6 @@
 import { enqueueText } from '../delivery/compose.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { takeRestartMarks } from '../store/restart-marks.ts';
+import { takeRestartMarks } from '../store/messages/restart-marks.ts';
 import type { Writing } from '../store/store.ts';
 
 /** Tells every chat that asked for a restart, once, that the gateway is back. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../test/support/whole.ts';
-import { allStatus } from '../store/accounts.ts';
+import { allStatus } from '../store/accounts/accounts.ts';
 import { calls, hello, newScene, polls } from './supervise.test-support.ts';
 
 test('a second gateway stands by: it may call the platform, leaves the status alone, and takes over when the first has gone', async () => {

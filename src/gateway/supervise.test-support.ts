@@ -10,8 +10,8 @@ import { telegram } from '../platforms/telegram/index.ts';
 import { telegramOptions } from '../platforms/telegram/options.ts';
 import { startTelegramSimulator } from '../platforms/telegram/simulator.ts';
 import type { TelegramSimulator } from '../platforms/telegram/simulator.ts';
-import { accountData } from '../store/account-data.ts';
-import { SqliteStore } from '../store/sqlite.ts';
+import { accountData } from '../store/accounts/account-data.ts';
+import { SqliteStore } from '../store/engines/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { AccountSupervisor } from './supervise.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../test/support/whole.ts';
-import { wishForAccount } from '../store/account-wishes.ts';
-import { allStatus } from '../store/accounts.ts';
+import { wishForAccount } from '../store/accounts/account-wishes.ts';
+import { allStatus } from '../store/accounts/accounts.ts';
 import type { AccountSupervisor } from './supervise.ts';
 import { calls, hello, newScene, polls } from './supervise.test-support.ts';
 import type { Scene } from './supervise.test-support.ts';

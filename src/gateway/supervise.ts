@@ -9,10 +9,10 @@ import { accountInbox } from './account-inbox.ts';
 import type { Evidence } from './account-inbox.ts';
 import { afterFailure } from './after-failure.ts';
 import { holdCredential } from './credential-lock.ts';
-import { accountWish } from '../store/account-wishes.ts';
-import type { AccountWish } from '../store/account-wishes.ts';
-import { freshStatus, leaseAccount, releaseAccount, saveStatus } from '../store/accounts.ts';
-import type { AccountState, AccountStatus } from '../store/accounts.ts';
+import { accountWish } from '../store/accounts/account-wishes.ts';
+import type { AccountWish } from '../store/accounts/account-wishes.ts';
+import { freshStatus, leaseAccount, releaseAccount, saveStatus } from '../store/accounts/accounts.ts';
+import type { AccountState, AccountStatus } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 
 export interface SupervisorOptions {

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Platform } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
-import { withdrawPending } from '../store/outbox.ts';
+import { withdrawPending } from '../store/messages/outbox.ts';
 import type { Store } from '../store/store.ts';
 
 export interface TellPausedDeps {

@@ -11,11 +11,11 @@ import { readPairs } from '../lib/otlp.ts';
 import type { OtlpOptions, Span, SpanExporter } from '../lib/otlp.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
 import type { FinishedTurn } from '../sessions/lanes.ts';
-import { receivedAtMs } from '../store/inbox.ts';
+import { receivedAtMs } from '../store/messages/inbox.ts';
 import type { Store } from '../store/store.ts';
-import { answeredEvent } from '../store/trace.ts';
-import type { AnsweredEvent } from '../store/trace.ts';
-import { attemptOf } from '../store/turns.ts';
+import { answeredEvent } from '../store/messages/trace.ts';
+import type { AnsweredEvent } from '../store/messages/trace.ts';
+import { attemptOf } from '../store/sessions/turns.ts';
 
 const pairs = z.string().trim().refine((text) => readPairs(text) !== undefined, 'must be written name=value,name2=value2');
 

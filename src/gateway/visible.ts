@@ -13,10 +13,10 @@ import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Activity } from '../platforms/contract.ts';
 import type { BegunTurn } from '../sessions/begin.ts';
-import { outLane } from '../store/lanes.ts';
-import { hasOpenDeliveries } from '../store/outbox.ts';
+import { outLane } from '../store/lanes/lanes.ts';
+import { hasOpenDeliveries } from '../store/messages/outbox.ts';
+import { recordPreview } from '../store/sessions/turns.ts';
 import type { Store } from '../store/store.ts';
-import { recordPreview } from '../store/turns.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface VisibleDeps {

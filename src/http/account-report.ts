@@ -1,5 +1,5 @@
-import { lastEvidenceMs } from '../store/accounts.ts';
-import type { AccountStatus } from '../store/accounts.ts';
+import { lastEvidenceMs } from '../store/accounts/accounts.ts';
+import type { AccountStatus } from '../store/accounts/accounts.ts';
 
 /** An account as programs read it, in `/ready` and in `hermes status --json`: by its traffic, not by what its settings promise. Times are ISO 8601; null is never. */
 export interface AccountReport {

@@ -7,7 +7,7 @@ import { manualClock } from '../lib/clock.ts';
 import { capturingLogger } from '../lib/logger.ts';
 import { newMetrics } from '../lib/metrics.ts';
 import type { Webhook } from '../platforms/contract.ts';
-import { freshStatus } from '../store/accounts.ts';
+import { freshStatus } from '../store/accounts/accounts.ts';
 import { accountReport } from './account-report.ts';
 import { httpApp } from './app.ts';
 import { newLogins } from './logins.ts';

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import type { AuditedAct } from '../lib/audit-log.ts';
 import { platforms } from '../platforms/registry.ts';
-import { accountData } from '../store/account-data.ts';
-import { freshStatus, saveStatus } from '../store/accounts.ts';
+import { accountData } from '../store/accounts/account-data.ts';
+import { freshStatus, saveStatus } from '../store/accounts/accounts.ts';
 import { deviceCheckRoutes } from './device-checks.ts';
 import type { DeviceChecksAnswer } from './people-wire.ts';
 

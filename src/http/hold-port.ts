@@ -1,4 +1,4 @@
-import { takeNamedLock } from '../store/named-lock.ts';
+import { takeNamedLock } from '../store/locks/named-lock.ts';
 import { canSharePorts } from './server.ts';
 
 /** Which gateway of this user listens at a port. While it is ours, the next gateway of the same home may listen beside us, and nobody else. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import { askToPair, redeemInvite } from '../access/pairing.ts';
 import type { AuditedAct } from '../lib/audit-log.ts';
-import { isPaired } from '../store/pairing.ts';
+import { isPaired } from '../store/accounts/pairing.ts';
 import type { InviteAnswer, PeopleAnswer } from './people-wire.ts';
 import { peopleRoutes } from './people.ts';
 

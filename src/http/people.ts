@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { anyAccount, approveRequest, invite, pairingRules } from '../access/pairing.ts';
-import { listPaired, pendingPairings, removePending, unpair } from '../store/pairing.ts';
+import { listPaired, pendingPairings, removePending, unpair } from '../store/accounts/pairing.ts';
 import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Store } from '../store/store.ts';
 import type { HttpEnv } from './client.ts';

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { nameFile } from '../lib/name-file.ts';
 import { exportSession } from '../sessions/export-session.ts';
 import type { ExportFormat } from '../sessions/export-session.ts';
-import type { Session } from '../store/sessions.ts';
+import type { Session } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 
 const endings: Readonly<Record<ExportFormat, string>> = { markdown: 'md', jsonl: 'jsonl', json: 'json' };

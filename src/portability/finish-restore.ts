@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { FileLock } from '../store/file-lock.ts';
-import { restoringFolder } from '../store/half-restored.ts';
-import { lockHome } from '../store/home-lock.ts';
+import { restoringFolder } from '../store/copies/half-restored.ts';
+import type { FileLock } from '../store/locks/file-lock.ts';
+import { lockHome } from '../store/locks/home-lock.ts';
 import { resumeMoves } from './restore-moves.ts';
 
 interface FinishedRestore {

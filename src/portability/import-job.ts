@@ -1,8 +1,8 @@
 import { JobRefused, settingsFor } from '../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../cron/job-request.ts';
 import { nextSlot } from '../cron/slots.ts';
-import { insertJob, isJobId, setJobState } from '../store/cron-jobs.ts';
-import type { JobOrigin, Schedule } from '../store/cron-jobs.ts';
+import { insertJob, isJobId, setJobState } from '../store/cron/cron-jobs.ts';
+import type { JobOrigin, Schedule } from '../store/cron/cron-jobs.ts';
 import { databaseNow } from '../store/store.ts';
 import type { Writing } from '../store/store.ts';
 

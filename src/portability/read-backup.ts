@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
-import { copyDatabase, readCopy } from '../store/copy-database.ts';
+import { copyDatabase, readCopy } from '../store/copies/copy-database.ts';
 import type { Manifest } from './manifest.ts';
 import { unpackBackup } from './unpack-backup.ts';
 

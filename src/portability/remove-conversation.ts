@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { removeIfEmpty } from '../lib/prune-folder.ts';
 import { sessionMedia } from '../sessions/attachments.ts';
-import { removeSession, staleSessions } from '../store/session-retention.ts';
-import type { SessionRemoval, StaleScope, StaleSession } from '../store/session-retention.ts';
+import { removeSession, staleSessions } from '../store/retention/session-retention.ts';
+import type { SessionRemoval, StaleScope, StaleSession } from '../store/retention/session-retention.ts';
 import type { Store } from '../store/store.ts';
 import { eraseFiles, findSessionFiles } from './person/person-files.ts';
 

@@ -6,7 +6,7 @@ import { mergeActs } from '../lib/audit-log.ts';
 import { makeFolders } from '../lib/give-to-owner.ts';
 import { syncFolder, syncTree } from '../lib/sync-folder.ts';
 import { writeAtomically } from '../lib/write-atomically.ts';
-import { restoringFolder } from '../store/half-restored.ts';
+import { restoringFolder } from '../store/copies/half-restored.ts';
 import { auditLog } from './backup-contents.ts';
 import { isThere } from './copy-folder.ts';
 import { movedAway, movePath } from './move-path.ts';

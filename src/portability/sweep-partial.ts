@@ -3,8 +3,8 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import { namesIn } from '../lib/keep-newest.ts';
-import { lockFile } from '../store/file-lock.ts';
-import type { FileLock } from '../store/file-lock.ts';
+import { lockFile } from '../store/locks/file-lock.ts';
+import type { FileLock } from '../store/locks/file-lock.ts';
 
 const lockName = '.lock';
 

@@ -10,7 +10,7 @@ import { giveToOwner, makeFolders } from '../lib/give-to-owner.ts';
 import { nameFile } from '../lib/name-file.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import { tarEnd, tarHeader, tarPadding } from '../lib/tar.ts';
-import { checkCopy, copyDatabase, forgetAccountValues } from '../store/copy-database.ts';
+import { checkCopy, copyDatabase, forgetAccountValues } from '../store/copies/copy-database.ts';
 import { backupContents } from './backup-contents.ts';
 import type { ContentRules, FoundFile } from './backup-contents.ts';
 import { fileEntry } from './file-entry.ts';
@@ -116,7 +116,7 @@ const copyStore = async (options: BackupOptions, path: string): Promise<number> 
   const { database } = options;
   const copying = { signal: options.signal, onProgress: (done: number, total: number) => options.onProgress?.({ step: 'database', done, total }) };
   if (database.engine === 'sqlite') return copyDatabase(database.path, path, copying);
-  const { copyFromPostgres } = await import('../store/transfer.ts');
+  const { copyFromPostgres } = await import('../store/copies/transfer.ts');
   return copyFromPostgres(database.url, path, copying);
 };
 

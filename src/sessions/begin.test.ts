@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { sampleEvent } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { replyTarget } from '../core/message.ts';
-import { insertInboxItem } from '../store/inbox.ts';
-import { claimLane, enqueueLane, turnLane } from '../store/lanes.ts';
+import { claimLane, enqueueLane, turnLane } from '../store/lanes/lanes.ts';
+import { insertInboxItem } from '../store/messages/inbox.ts';
 import { beginTurn } from './begin.ts';
 
 eachStore((_engine, open) => {

@@ -1,4 +1,4 @@
-import type { Claim, ReadyLane } from '../store/lanes.ts';
+import type { Claim, ReadyLane } from '../store/lanes/lanes.ts';
 import type { Reading, Writing } from '../store/store.ts';
 
 /** A conversation that has to wait; for how long, where that is known. */

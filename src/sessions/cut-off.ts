@@ -2,12 +2,12 @@ import { resumeTranscript } from '../agent/resume-transcript.ts';
 import { noUsage } from '../core/transcript.ts';
 import { enqueueText } from '../delivery/compose.ts';
 import { span } from '../lib/span.ts';
-import { closeTurnItems } from '../store/inbox.ts';
-import type { InboxItem } from '../store/inbox.ts';
+import { closeTurnItems } from '../store/messages/inbox.ts';
+import type { InboxItem } from '../store/messages/inbox.ts';
+import { appendMessage, newestMessages } from '../store/sessions/transcripts.ts';
+import { finishTurn } from '../store/sessions/turns.ts';
+import type { RunningTurn } from '../store/sessions/turns.ts';
 import type { Writing } from '../store/store.ts';
-import { appendMessage, newestMessages } from '../store/transcripts.ts';
-import { finishTurn } from '../store/turns.ts';
-import type { RunningTurn } from '../store/turns.ts';
 import type { TurnPolicy } from './turn-policy.ts';
 import { withdrawQuestions } from './withdraw-questions.ts';
 

@@ -1,10 +1,10 @@
 import { noUsage } from '../core/transcript.ts';
 import { enqueueText } from '../delivery/compose.ts';
-import { closeTurnItems, turnItems } from '../store/inbox.ts';
+import { closeTurnItems, turnItems } from '../store/messages/inbox.ts';
+import { deactivateFrom } from '../store/sessions/transcripts.ts';
+import { finishTurn } from '../store/sessions/turns.ts';
+import type { RunningTurn, UnfinishedTurn } from '../store/sessions/turns.ts';
 import type { Writing } from '../store/store.ts';
-import { deactivateFrom } from '../store/transcripts.ts';
-import { finishTurn } from '../store/turns.ts';
-import type { RunningTurn, UnfinishedTurn } from '../store/turns.ts';
 import { endCutOff, isCutOff } from './cut-off.ts';
 import type { TurnPolicy } from './turn-policy.ts';
 import { groupItems } from './user-message.ts';

@@ -1,8 +1,8 @@
 import type { TranscriptMessage } from '../core/transcript.ts';
-import type { Session } from '../store/sessions.ts';
+import type { Session } from '../store/sessions/sessions.ts';
+import { pageOfMessages } from '../store/sessions/transcripts.ts';
+import type { StoredMessage } from '../store/sessions/transcripts.ts';
 import type { Store } from '../store/store.ts';
-import { pageOfMessages } from '../store/transcripts.ts';
-import type { StoredMessage } from '../store/transcripts.ts';
 
 export const exportFormats = ['markdown', 'jsonl', 'json'] as const;
 

@@ -1,5 +1,5 @@
-import { waitingItems } from '../store/inbox.ts';
-import { findSession } from '../store/sessions.ts';
+import { waitingItems } from '../store/messages/inbox.ts';
+import { findSession } from '../store/sessions/sessions.ts';
 import type { Reading } from '../store/store.ts';
 import type { BegunTurn } from './begin.ts';
 import type { TurnPolicy } from './turn-policy.ts';

@@ -4,7 +4,7 @@ import { eachStore } from '../../test/support/stores.ts';
 import { until } from '../../test/support/until.ts';
 import { untilAborted } from '../lib/until-aborted.ts';
 import { elapse } from '../store/elapse.test-support.ts';
-import { laneStates, requestStop } from '../store/lanes.ts';
+import { laneStates, requestStop } from '../store/lanes/lanes.ts';
 import type { Store } from '../store/store.ts';
 import { converse, endOf, isFree, lane, openSession, policyOf, quickClock, say, saidBy, sent, transcript, troubledStore, turns } from './conversations.test-support.ts';
 import type { Conversing, QuickClock, Run } from './conversations.test-support.ts';

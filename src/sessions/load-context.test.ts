@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
 import type { Reading, Store } from '../store/store.ts';
-import { createSession } from '../store/sessions.ts';
-import { appendMessage } from '../store/transcripts.ts';
-import { insertCompression } from '../store/compressions.ts';
-import { archiveMessages, clearResults } from '../store/archive.ts';
-import { newestMessages } from '../store/transcripts.ts';
+import { createSession } from '../store/sessions/sessions.ts';
+import { appendMessage } from '../store/sessions/transcripts.ts';
+import { insertCompression } from '../store/sessions/compressions.ts';
+import { archiveMessages, clearResults } from '../store/sessions/archive.ts';
+import { newestMessages } from '../store/sessions/transcripts.ts';
 import { clearedResult } from './compression/shown-message.ts';
 import { mostMessages, readContext } from './load-context.ts';
 

@@ -1,11 +1,11 @@
 import { closeContext, emptyContext, extendContext, rowTokens, trustedTokens } from '../agent/context.ts';
 import { messageSizeBytes } from '../core/transcript.ts';
 import type { TranscriptMessage } from '../core/transcript.ts';
-import { currentCompression } from '../store/compressions.ts';
-import type { PromptCount } from '../store/sessions.ts';
+import { currentCompression } from '../store/sessions/compressions.ts';
+import type { PromptCount } from '../store/sessions/sessions.ts';
+import { newestMessages } from '../store/sessions/transcripts.ts';
+import type { ActiveMessage } from '../store/sessions/transcripts.ts';
 import type { Store } from '../store/store.ts';
-import { newestMessages } from '../store/transcripts.ts';
-import type { ActiveMessage } from '../store/transcripts.ts';
 import { shownMessage } from './compression/shown-message.ts';
 import { summaryMessage } from './compression/summary-message.ts';
 

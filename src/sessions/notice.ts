@@ -1,9 +1,9 @@
 import type { InboundEvent, Target } from '../core/message.ts';
-import { insertInboxItem } from '../store/inbox.ts';
-import { enqueueLane, turnLane } from '../store/lanes.ts';
-import { bindingsOf, findSession } from '../store/sessions.ts';
+import { enqueueLane, turnLane } from '../store/lanes/lanes.ts';
+import { insertInboxItem } from '../store/messages/inbox.ts';
+import { bindingsOf, findSession } from '../store/sessions/sessions.ts';
+import { lastTarget } from '../store/sessions/turns.ts';
 import type { Writing } from '../store/store.ts';
-import { lastTarget } from '../store/turns.ts';
 
 /** Something that a conversation waits for has happened. */
 export interface Notice {

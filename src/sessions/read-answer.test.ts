@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Question } from '../core/question.ts';
-import { questionCode } from '../store/questions.ts';
-import type { StoredQuestion } from '../store/questions.ts';
+import { questionCode } from '../store/agents/questions.ts';
+import type { StoredQuestion } from '../store/agents/questions.ts';
 import { readMessage, readPress } from './read-answer.ts';
 
 const approval: Question = {

@@ -1,7 +1,7 @@
 import type { InboundEvent } from '../core/message.ts';
 import type { QuestionOption } from '../core/question.ts';
-import type { StoredQuestion } from '../store/questions.ts';
-import { questionCode } from '../store/questions.ts';
+import type { StoredQuestion } from '../store/agents/questions.ts';
+import { questionCode } from '../store/agents/questions.ts';
 
 /** What an event says to the questions that are open. */
 export type ReadAnswer =

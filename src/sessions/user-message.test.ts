@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleEvent } from '../../test/support/samples.ts';
 import type { InboundEvent } from '../core/message.ts';
-import type { InboxItem } from '../store/inbox.ts';
+import type { InboxItem } from '../store/messages/inbox.ts';
 import { groupItems, isAnsweredAt, userMessage } from './user-message.ts';
 import type { ItemGroup } from './user-message.ts';
 

@@ -1,7 +1,7 @@
 import { replyTarget } from '../core/message.ts';
 import type { InboundEvent, Target } from '../core/message.ts';
 import type { Attachment, TranscriptMessage } from '../core/transcript.ts';
-import type { InboxItem } from '../store/inbox.ts';
+import type { InboxItem } from '../store/messages/inbox.ts';
 
 /** Items that are one message: an album, a text that the client has split, calls that belong together. */
 export type ItemGroup = readonly [InboxItem, ...InboxItem[]];

@@ -1,5 +1,5 @@
 import { enqueueSettled } from '../delivery/question-message.ts';
-import { closeQuestion, openTurnQuestions } from '../store/questions.ts';
+import { closeQuestion, openTurnQuestions } from '../store/agents/questions.ts';
 import type { Writing } from '../store/store.ts';
 
 /** A turn that is over waits for nobody: what it has asked is taken back. */

@@ -1,7 +1,7 @@
-import { setTranscriptRow } from '../store/inbox.ts';
+import { setTranscriptRow } from '../store/messages/inbox.ts';
+import { appendMessage } from '../store/sessions/transcripts.ts';
+import type { RunningTurn } from '../store/sessions/turns.ts';
 import type { Writing } from '../store/store.ts';
-import { appendMessage } from '../store/transcripts.ts';
-import type { RunningTurn } from '../store/turns.ts';
 import { resultRows, userMessage } from './user-message.ts';
 import type { ItemGroup, LoadedMedia } from './user-message.ts';
 

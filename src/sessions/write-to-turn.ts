@@ -1,11 +1,11 @@
 import type { TranscriptMessage } from '../core/transcript.ts';
-import { holdLane } from '../store/lanes.ts';
-import type { Claim } from '../store/lanes.ts';
+import { holdLane } from '../store/lanes/lanes.ts';
+import type { Claim } from '../store/lanes/lanes.ts';
 import { persist } from '../store/persist.ts';
 import type { Persistence } from '../store/persist.ts';
+import { appendMessage, isRowOfTurn } from '../store/sessions/transcripts.ts';
+import type { RunningTurn } from '../store/sessions/turns.ts';
 import type { Store, Writing } from '../store/store.ts';
-import { appendMessage, isRowOfTurn } from '../store/transcripts.ts';
-import type { RunningTurn } from '../store/turns.ts';
 import { turnLeaseMs } from './commit.ts';
 
 interface HeldTurn {

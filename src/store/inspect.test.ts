@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { eachStore, emptyPostgres } from '../../test/support/stores.ts';
 import { StoreError } from '../core/errors.ts';
-import { startTurn } from './turns.ts';
-import { readBacklog } from './backlog.ts';
+import { startTurn } from './sessions/turns.ts';
+import { readBacklog } from './messages/backlog.ts';
 import { inspectStore } from './inspect.ts';
-import { enqueueDelivery } from './outbox.ts';
+import { enqueueDelivery } from './messages/outbox.ts';
 
 const wholeBytes = 1024 * 1024;
 const target = { account: 'telegram', chatId: '7', chatType: 'dm' } as const;

@@ -5,9 +5,9 @@ import { Kysely, sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
+import { SqliteConnection, sqliteDialect, sqliteError } from './engines/sqlite-dialect.ts';
 import { schemaVersion } from './migrations.ts';
 import type { Tables } from './schema.ts';
-import { SqliteConnection, sqliteDialect, sqliteError } from './sqlite-dialect.ts';
 import type { Reading } from './store.ts';
 
 /** A database that is looked at and never changed, whatever version it has. Queries are safe only when `version` is `expected`. */
@@ -84,7 +84,7 @@ export const damageOf = (db: DatabaseSync): string | undefined => {
 };
 
 const inspectPostgres = async (url: string): Promise<Inspection> => {
-  const { PostgresStore } = await import('./postgres.ts');
+  const { PostgresStore } = await import('./engines/postgres.ts');
   const store = PostgresStore.forReading({ url, log: silentLogger, poolSize: 1 });
   try {
     const table = await store.read((db) => sql<{ name: string | null }>`select to_regclass('meta')::text as name`.execute(db.q));

@@ -34,7 +34,7 @@ const versionOf = async (store: Store): Promise<string | undefined> => {
 const openTogether = async (folder: string): Promise<string> => {
   const module = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
-    import { SqliteStore } from ${module('./sqlite.ts')};
+    import { SqliteStore } from ${module('./engines/sqlite.ts')};
     import { systemClock } from ${module('../lib/clock.ts')};
     const startMs = ${Date.now() + 700};
     for (let i = 0; i < 20; i += 1) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { allStatus, leaseAccount, saveStatus } from './accounts.ts';
-import { claimLane, enqueueLane, readyLanes } from './lanes.ts';
+import { allStatus, leaseAccount, saveStatus } from './accounts/accounts.ts';
+import { claimLane, enqueueLane, readyLanes } from './lanes/lanes.ts';
 import { buryGateways, forgetNode, lastSignOf, livingGateways, registerNode, touchNode } from './nodes.ts';
 import type { Store } from './store.ts';
 

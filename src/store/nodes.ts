@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { releaseOwner } from './lanes.ts';
+import { releaseOwner } from './lanes/lanes.ts';
 import { databaseNow, inMs } from './store.ts';
 import type { Reading, Writing } from './store.ts';
 

@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { Channel, Store } from './store.ts';
-import { backUpBeforeUpgrade } from './back-up-before-upgrade.ts';
-import { refuseHalfRestored, refuseUnloaded } from './half-restored.ts';
-import { SqliteStore } from './sqlite.ts';
-import type { UpgradeOptions } from './upgrade-copy.ts';
+import { backUpBeforeUpgrade } from './copies/back-up-before-upgrade.ts';
+import { refuseHalfRestored, refuseUnloaded } from './copies/half-restored.ts';
+import { SqliteStore } from './engines/sqlite.ts';
+import type { UpgradeOptions } from './copies/upgrade-copy.ts';
 
 export interface OpenOptions extends UpgradeOptions {
   /** `postgres://…`; without it the embedded store at `path` is used. */
@@ -26,7 +26,7 @@ export const openStore = async (options: OpenOptions): Promise<Store> => {
   refuseHalfRestored(dirname(path));
   if (databaseUrl !== undefined) {
     if (options.loads !== true) refuseUnloaded(dirname(path));
-    const { PostgresStore } = await import('./postgres.ts');
+    const { PostgresStore } = await import('./engines/postgres.ts');
     return PostgresStore.open({ ...options, url: databaseUrl, backups: join(dirname(path), 'backups') });
   }
   await backUpBeforeUpgrade(path, options);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { StoreError } from '../core/errors.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { capturingLogger } from '../lib/logger.ts';
-import { accountData } from './account-data.ts';
+import { accountData } from './accounts/account-data.ts';
 import { openStore } from './open.ts';
 import type { Store, Writing } from './store.ts';
 
@@ -176,7 +176,7 @@ eachStore((engine, open) => {
 
   test('fractions of a millisecond are waited for, not refused', async () => {
     const { store } = await open();
-    const { closeGate, closedGates } = await import('./gates.ts');
+    const { closeGate, closedGates } = await import('./messages/gates.ts');
     await store.write((tx) => closeGate(tx, { scope: 's', forMs: 60_000.2, reason: 'r' }));
     assert.equal((await store.read(closedGates)).length, 1);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SimulatedRequest } from '../../src/agent/models/chat-simulator.ts';
-import { listSessions } from '../../src/store/sessions.ts';
+import { listSessions } from '../../src/store/sessions/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import { until } from './whole.ts';
 import type { World } from './whole.ts';

@@ -10,8 +10,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { capturingLogger } from '../../src/lib/logger.ts';
 import { newMetrics } from '../../src/lib/metrics.ts';
-import { accountData } from '../../src/store/account-data.ts';
-import { freshStatus } from '../../src/store/accounts.ts';
+import { accountData } from '../../src/store/accounts/account-data.ts';
+import { freshStatus } from '../../src/store/accounts/accounts.ts';
 import type { Inside, World } from './whole.ts';
 import { newWorld, startInside } from './whole.ts';
 

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../src/core/errors.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { accountData } from '../../src/store/account-data.ts';
-import { SqliteStore } from '../../src/store/sqlite.ts';
+import { accountData } from '../../src/store/accounts/account-data.ts';
+import { SqliteStore } from '../../src/store/engines/sqlite.ts';
 
 /** Run on a file system of its own: writes until it is full, makes room, writes again, and says what it saw. */
 const folder = process.argv[2] ?? '';

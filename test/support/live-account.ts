@@ -10,7 +10,7 @@ import type { Platform } from '../../src/platforms/contract.ts';
 import { telegram } from '../../src/platforms/telegram/index.ts';
 import { startTelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
 import type { TelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
-import { SqliteStore } from '../../src/store/sqlite.ts';
+import { SqliteStore } from '../../src/store/engines/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openAccount } from './telegram-account.ts';
 

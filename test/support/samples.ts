@@ -1,5 +1,5 @@
 import type { InboundEvent, OutboundMessage, Target } from '../../src/core/message.ts';
-import type { Delivery } from '../../src/store/outbox.ts';
+import type { Delivery } from '../../src/store/messages/outbox.ts';
 
 let count = 0;
 

@@ -4,7 +4,7 @@ import { chunkOf, usageChunk } from '../../src/agent/models/chat-simulator.ts';
 import type { Answer } from '../../src/agent/models/chat-simulator.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { TelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
-import { SqliteStore } from '../../src/store/sqlite.ts';
+import { SqliteStore } from '../../src/store/engines/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { echo } from './whole.ts';
 import type { World } from './whole.ts';

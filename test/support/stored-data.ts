@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { AccountData } from '../../src/platforms/contract.ts';
-import { accountData } from '../../src/store/account-data.ts';
+import { accountData } from '../../src/store/accounts/account-data.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/open.ts';
 

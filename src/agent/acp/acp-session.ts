@@ -1,7 +1,7 @@
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { findAcpSession } from '../../store/acp-sessions.ts';
-import type { AcpSession } from '../../store/acp-sessions.ts';
+import { findAcpSession } from '../../store/agents/acp-sessions.ts';
+import type { AcpSession } from '../../store/agents/acp-sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { textOf } from '../models/json-fields.ts';
 import { AgentGone } from './acp-process.ts';

@@ -3,7 +3,7 @@ import type { ContentBlock, PromptResponse, RequestPermissionOutcome, RequestPer
 import { newId } from '../../core/ids.ts';
 import type { TurnEvent } from '../../core/turn.ts';
 import { slept } from '../../lib/clock.ts';
-import { keepAcpSession } from '../../store/acp-sessions.ts';
+import { keepAcpSession } from '../../store/agents/acp-sessions.ts';
 import type { TurnInput } from '../contract.ts';
 import { endOfTurn } from '../end-of-turn.ts';
 import { turnLog } from '../turn-log.ts';

@@ -5,7 +5,7 @@ import { ModelError } from '../../core/errors.ts';
 import type { Answer, Question } from '../../core/question.ts';
 import { noUsage } from '../../core/transcript.ts';
 import { silentLogger } from '../../lib/logger.ts';
-import { everything, grantPatterns, grantsOf } from '../../store/grants.ts';
+import { everything, grantPatterns, grantsOf } from '../../store/agents/grants.ts';
 import type { Store } from '../../store/store.ts';
 import type { ToolContext } from '../tools/contract.ts';
 import { approvalSettings, fakeContext } from '../tools/terminal/terminal.test-support.ts';

@@ -1,6 +1,6 @@
 import { ModelError } from '../../core/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { everything, grantPatterns, grantsOf } from '../../store/grants.ts';
+import { everything, grantPatterns, grantsOf } from '../../store/agents/grants.ts';
 import type { Store } from '../../store/store.ts';
 import type { CompleteText } from '../models/complete-text.ts';
 import type { ToolContext } from '../tools/contract.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { capturingLogger } from '../../lib/logger.ts';
 import { newRedactor } from '../../lib/redact.ts';
 import { openStore } from '../../store/open.ts';
-import { createSession } from '../../store/sessions.ts';
+import { createSession } from '../../store/sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { redactForModel } from '../redact-for-model.ts';
 import type { ToolContext } from '../tools/contract.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { listMemoryProposals } from '../../store/memory-proposals.ts';
+import { listMemoryProposals } from '../../store/agents/memory-proposals.ts';
 import { ToolError } from '../tools/contract.ts';
 import { callTool, dmSession, newMemoryScene, sharedSession } from './agent-memory.test-support.ts';
 import type { MemoryScene } from './agent-memory.test-support.ts';

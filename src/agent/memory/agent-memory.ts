@@ -1,9 +1,9 @@
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { addMemoryProposal } from '../../store/memory-proposals.ts';
-import { clearMemoryWork, countMemoryWork } from '../../store/memory-work.ts';
-import { findSession } from '../../store/sessions.ts';
+import { addMemoryProposal } from '../../store/agents/memory-proposals.ts';
+import { clearMemoryWork, countMemoryWork } from '../../store/agents/memory-work.ts';
+import { findSession } from '../../store/sessions/sessions.ts';
 import type { Store, Writing } from '../../store/store.ts';
 import { findingsText, scanForInjection } from '../injection-scan.ts';
 import type { Tool, ToolContext } from '../tools/contract.ts';

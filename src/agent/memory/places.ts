@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Session } from '../../store/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { TurnPlace } from '../contract.ts';
 import type { MemoryTarget } from './entries.ts';
 import type { MemoryFile } from './memory-file.ts';

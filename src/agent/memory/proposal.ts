@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MemoryProposal } from '../../store/memory-proposals.ts';
+import type { MemoryProposal } from '../../store/agents/memory-proposals.ts';
 import type { WantedChange } from '../tools/memory.ts';
 
 const wanted = z.object({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { manualClock } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { countMemoryWork } from '../../store/memory-work.ts';
+import { countMemoryWork } from '../../store/agents/memory-work.ts';
 import { ToolError } from '../tools/contract.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { callTool, dmSession, newMemoryScene } from './agent-memory.test-support.ts';

@@ -1,12 +1,12 @@
 import { platformOf } from '../../core/ids.ts';
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { takeSessionEnd } from '../../store/session-ends.ts';
-import type { SessionEnd } from '../../store/session-ends.ts';
-import { findSession } from '../../store/sessions.ts';
-import type { Session } from '../../store/sessions.ts';
+import { takeSessionEnd } from '../../store/sessions/session-ends.ts';
+import type { SessionEnd } from '../../store/sessions/session-ends.ts';
+import { findSession } from '../../store/sessions/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
+import { newestSaid } from '../../store/sessions/transcripts.ts';
 import type { Store } from '../../store/store.ts';
-import { newestSaid } from '../../store/transcripts.ts';
 import type { TurnPlace } from '../contract.ts';
 import type { MemoryOptions } from './options.ts';
 import { memorySessionOf } from './places.ts';

@@ -3,7 +3,7 @@ import { ModelError } from '../../core/errors.ts';
 import type { Attachment, TranscriptMessage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { MediaNotes } from '../../store/media-notes.ts';
+import type { MediaNotes } from '../../store/messages/media-notes.ts';
 import type { CompleteText } from './complete-text.ts';
 import { newestImages, readImage } from './load-images.ts';
 import type { ImageWords } from './wire.ts';

@@ -1,4 +1,4 @@
-import type { MediaNotes } from '../../store/media-notes.ts';
+import type { MediaNotes } from '../../store/messages/media-notes.ts';
 import { newCompleteText } from './complete-text.ts';
 import type { CompleteText } from './complete-text.ts';
 import type { ModelProvider, ModelRoute } from './contract.ts';

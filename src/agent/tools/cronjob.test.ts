@@ -4,7 +4,7 @@ import { eachStore } from '../../../test/support/stores.ts';
 import { sampleRules } from '../../cron/cron.test-support.ts';
 import type { AuditedAct } from '../../lib/audit-log.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { listJobs } from '../../store/cron-jobs.ts';
+import { listJobs } from '../../store/cron/cron-jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { ApprovalRequest } from '../approvals/contract.ts';
 import { somewhere } from '../turn.test-support.ts';

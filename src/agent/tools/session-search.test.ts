@@ -4,11 +4,11 @@ import { sampleTarget } from '../../../test/support/samples.ts';
 import { eachStore } from '../../../test/support/stores.ts';
 import type { Target } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { turnLane } from '../../store/lanes.ts';
-import { createSession } from '../../store/sessions.ts';
-import type { NewSession } from '../../store/sessions.ts';
+import { turnLane } from '../../store/lanes/lanes.ts';
+import { createSession } from '../../store/sessions/sessions.ts';
+import type { NewSession } from '../../store/sessions/sessions.ts';
+import { appendMessage, deactivateFrom } from '../../store/sessions/transcripts.ts';
 import type { Store } from '../../store/store.ts';
-import { appendMessage, deactivateFrom } from '../../store/transcripts.ts';
 import { ToolError } from './contract.ts';
 import { sessionSearchTool } from './session-search.ts';
 

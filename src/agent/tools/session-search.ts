@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Said, Sight } from '../../store/past-sessions.ts';
-import { recentInSight, saidIn, sessionInSight, sightFrom } from '../../store/past-sessions.ts';
-import { searchMessages } from '../../store/search.ts';
-import type { SearchHit } from '../../store/search.ts';
-import type { Session } from '../../store/sessions.ts';
+import type { Said, Sight } from '../../store/sessions/past-sessions.ts';
+import { recentInSight, saidIn, sessionInSight, sightFrom } from '../../store/sessions/past-sessions.ts';
+import { searchMessages } from '../../store/sessions/search.ts';
+import type { SearchHit } from '../../store/sessions/search.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { withoutRecall } from '../memory/recall.ts';
 import type { Tool, ToolContext } from './contract.ts';

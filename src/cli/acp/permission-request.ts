@@ -1,7 +1,7 @@
 import type { PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import type { Choice } from '../../core/message.ts';
 import type { QuestionOption } from '../../core/question.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
+import type { StoredQuestion } from '../../store/agents/questions.ts';
 
 const refusing = new Set(['deny', 'no', 'cancel', 'reject', 'never']);
 const lasting = new Set(['session', 'always']);

@@ -9,7 +9,7 @@ import { openLogFile } from '../../lib/log-file.ts';
 import { newLogger } from '../../lib/logger.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { newRedactor } from '../../lib/redact.ts';
-import { accountData } from '../../store/account-data.ts';
+import { accountData } from '../../store/accounts/account-data.ts';
 import { Core } from '../chat/core.ts';
 import { windowAt } from '../chat/situation.ts';
 import type { Terminal } from '../environment.ts';

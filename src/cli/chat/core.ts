@@ -8,7 +8,7 @@ import { silentLogger } from '../../lib/logger.ts';
 import { newRedactor } from '../../lib/redact.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import { attachPath } from '../../platforms/local/client.ts';
-import { isHomeTaken, lockHome } from '../../store/home-lock.ts';
+import { isHomeTaken, lockHome } from '../../store/locks/home-lock.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { Terminal } from '../environment.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { newMetrics } from '../../lib/metrics.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import { platforms } from '../../platforms/registry.ts';
-import type { FileLock } from '../../store/file-lock.ts';
+import type { FileLock } from '../../store/locks/file-lock.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { Terminal } from '../environment.ts';

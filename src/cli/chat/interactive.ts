@@ -5,7 +5,7 @@ import { defaultModel } from '../../agent/models/options.ts';
 import { commands } from '../../commands/registry.ts';
 import type { Environment } from '../../config/variables.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { listSessions } from '../../store/sessions.ts';
+import { listSessions } from '../../store/sessions/sessions.ts';
 import { applyCompletion, completionsOf } from './complete.ts';
 import type { CompletionSources } from './complete.ts';
 import type { Printed } from './conversation.ts';

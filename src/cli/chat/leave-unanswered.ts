@@ -1,5 +1,5 @@
 import { enqueueSettled } from '../../delivery/question-message.ts';
-import { closeQuestion, openQuestions } from '../../store/questions.ts';
+import { closeQuestion, openQuestions } from '../../store/agents/questions.ts';
 import type { Store } from '../../store/store.ts';
 import type { Window } from './situation.ts';
 

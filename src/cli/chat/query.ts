@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { slept } from '../../lib/clock.ts';
-import { eventOutcome } from '../../store/outcome.ts';
-import type { EventOutcome } from '../../store/outcome.ts';
+import { eventOutcome } from '../../store/messages/outcome.ts';
+import type { EventOutcome } from '../../store/messages/outcome.ts';
 import type { Printed } from './conversation.ts';
 import type { Core } from './core.ts';
 import { leaveUnanswered } from './leave-unanswered.ts';

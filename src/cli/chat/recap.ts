@@ -1,5 +1,5 @@
-import { newestMessages } from '../../store/transcripts.ts';
-import type { Session } from '../../store/sessions.ts';
+import { newestMessages } from '../../store/sessions/transcripts.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { Printed } from './conversation.ts';
 

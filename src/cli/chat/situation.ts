@@ -1,17 +1,17 @@
 import { sessionKey } from '../../core/session-key.ts';
 import type { Routing } from '../../routing/options.ts';
 import { routedAgent } from '../../routing/select-agent.ts';
-import { accountData } from '../../store/account-data.ts';
+import { accountData } from '../../store/accounts/account-data.ts';
 import { mostMessages } from '../../sessions/load-context.ts';
-import { contextSize } from '../../store/context-size.ts';
-import { countWaiting, openControlItems } from '../../store/inbox.ts';
-import { outLane, turnLane } from '../../store/lanes.ts';
-import { hasOpenDeliveries } from '../../store/outbox.ts';
-import { openQuestions } from '../../store/questions.ts';
-import { boundSession, findSession } from '../../store/sessions.ts';
-import type { Session } from '../../store/sessions.ts';
+import { contextSize } from '../../store/sessions/context-size.ts';
+import { countWaiting, openControlItems } from '../../store/messages/inbox.ts';
+import { outLane, turnLane } from '../../store/lanes/lanes.ts';
+import { hasOpenDeliveries } from '../../store/messages/outbox.ts';
+import { openQuestions } from '../../store/agents/questions.ts';
+import { boundSession, findSession } from '../../store/sessions/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { Reading, Store } from '../../store/store.ts';
-import { unfinishedTurn } from '../../store/turns.ts';
+import { unfinishedTurn } from '../../store/sessions/turns.ts';
 
 /** A window of the terminal: the chat that its messages belong to. */
 export interface Window {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../core/errors.ts';
-import { bindSession, bindingsOf, listSessions, reopenSession, resolveSessions } from '../../store/sessions.ts';
-import type { Session } from '../../store/sessions.ts';
+import { bindSession, bindingsOf, listSessions, reopenSession, resolveSessions } from '../../store/sessions/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { Routing } from '../../routing/options.ts';
 import { keyOf, windowAt } from './situation.ts';

@@ -1,5 +1,5 @@
 import { addressOf } from '../../agent/models/create-provider.ts';
-import { readBacklog } from '../../store/backlog.ts';
+import { readBacklog } from '../../store/messages/backlog.ts';
 import { span } from '../environment.ts';
 import { withinTime } from '../within-time.ts';
 import { askable } from './examination.ts';

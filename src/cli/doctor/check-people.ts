@@ -1,7 +1,7 @@
 import { anyAccount, lockedForMs, pairingRules } from '../../access/pairing.ts';
 import type { AccountConfig } from '../../config/read-accounts.ts';
 import { platforms } from '../../platforms/registry.ts';
-import { listPaired, pendingPairings } from '../../store/pairing.ts';
+import { listPaired, pendingPairings } from '../../store/accounts/pairing.ts';
 import { span } from '../environment.ts';
 import type { Config } from '../settings.ts';
 import { askable } from './examination.ts';

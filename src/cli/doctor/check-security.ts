@@ -4,7 +4,7 @@ import { isLoopbackName } from '../../http/client.ts';
 import { platforms } from '../../platforms/registry.ts';
 import { noAuthentication } from '../../platforms/webhook/client.ts';
 import type { WebhookOptions } from '../../platforms/webhook/client.ts';
-import { listApiKeys } from '../../store/api-keys.ts';
+import { listApiKeys } from '../../store/api/api-keys.ts';
 import type { Config } from '../settings.ts';
 import { askable } from './examination.ts';
 import type { Examination } from './examination.ts';

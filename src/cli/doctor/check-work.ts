@@ -1,5 +1,5 @@
-import { deadTargets } from '../../store/gates.ts';
-import { readBacklog } from '../../store/backlog.ts';
+import { deadTargets } from '../../store/messages/gates.ts';
+import { readBacklog } from '../../store/messages/backlog.ts';
 import { span } from '../environment.ts';
 import { askable } from './examination.ts';
 import type { Examination } from './examination.ts';

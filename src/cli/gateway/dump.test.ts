@@ -12,7 +12,7 @@ import { dumpGateway } from './dump.ts';
 
 /** Has the home and writes no report when it is asked for one. */
 const program = `
-const { lockHome } = await import(${JSON.stringify(new URL('../../store/home-lock.ts', import.meta.url).href)});
+const { lockHome } = await import(${JSON.stringify(new URL('../../store/locks/home-lock.ts', import.meta.url).href)});
 const { writeFileSync } = await import('node:fs');
 const [home] = process.argv.slice(1);
 globalThis.lock = lockHome(home);

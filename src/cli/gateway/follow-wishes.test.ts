@@ -10,7 +10,7 @@ import { capturingLogger, silentLogger } from '../../lib/logger.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { noUsage } from '../../core/transcript.ts';
 import { openStore } from '../../store/open.ts';
-import { finishTurn, startTurn } from '../../store/turns.ts';
+import { finishTurn, startTurn } from '../../store/sessions/turns.ts';
 import { leaveWish } from './end-wish.ts';
 import { untilWished } from './follow-wishes.ts';
 

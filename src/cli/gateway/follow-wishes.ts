@@ -1,8 +1,8 @@
 import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { isTurnOver } from '../../store/sessions/turns.ts';
 import type { Store } from '../../store/store.ts';
-import { isTurnOver } from '../../store/turns.ts';
 import { takeWish } from './end-wish.ts';
 import type { EndWish } from './end-wish.ts';
 

@@ -3,8 +3,8 @@ import { ConfigError } from '../../core/errors.ts';
 import { holdPort } from '../../http/hold-port.ts';
 import type { PortHold } from '../../http/hold-port.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { lockHome } from '../../store/home-lock.ts';
-import type { FileLock } from '../../store/file-lock.ts';
+import { lockHome } from '../../store/locks/home-lock.ts';
+import type { FileLock } from '../../store/locks/file-lock.ts';
 import type { Terminal } from '../environment.ts';
 import { forgetStarting, noteStarting } from './start-note.ts';
 

@@ -1,12 +1,12 @@
 import { ConfigError } from '../../core/errors.ts';
 import { withoutAnchor } from '../../delivery/compose.ts';
-import { addDecisions, hasDecision, turnItems } from '../../store/inbox.ts';
-import { turnLane } from '../../store/lanes.ts';
-import { isRestartMarked, markRestart } from '../../store/restart-marks.ts';
-import { boundSession } from '../../store/sessions.ts';
+import { turnLane } from '../../store/lanes/lanes.ts';
+import { addDecisions, hasDecision, turnItems } from '../../store/messages/inbox.ts';
+import { isRestartMarked, markRestart } from '../../store/messages/restart-marks.ts';
+import { boundSession } from '../../store/sessions/sessions.ts';
+import { unfinishedTurn } from '../../store/sessions/turns.ts';
+import type { UnfinishedTurn } from '../../store/sessions/turns.ts';
 import type { Writing } from '../../store/store.ts';
-import { unfinishedTurn } from '../../store/turns.ts';
-import type { UnfinishedTurn } from '../../store/turns.ts';
 import type { Terminal } from '../environment.ts';
 import { withStore } from '../open-home.ts';
 import { leaveWish } from './end-wish.ts';

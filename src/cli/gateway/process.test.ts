@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { lockHome } from '../../store/home-lock.ts';
+import { lockHome } from '../../store/locks/home-lock.ts';
 import { holderOf, sendSignal, writtenPid } from './process.ts';
 
 test('a signal to a process that has gone in the meantime is no failure', () => {

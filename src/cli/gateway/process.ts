@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../core/errors.ts';
 import { span } from '../../lib/span.ts';
-import { isHomeTaken } from '../../store/home-lock.ts';
-import { hasHomeOpen, homeHolder, homeOpener } from '../../store/lock-holder.ts';
+import { isHomeTaken } from '../../store/locks/home-lock.ts';
+import { hasHomeOpen, homeHolder, homeOpener } from '../../store/locks/lock-holder.ts';
 import { notedStart } from './start-note.ts';
 
 interface HeldByGateway {

@@ -18,7 +18,7 @@ const url = (path: string): string => JSON.stringify(new URL(path, import.meta.u
 
 /** Has the home, says that it starts, and runs from the first byte that it is sent. */
 const program = `
-const { lockHome } = await import(${url('../../store/home-lock.ts')});
+const { lockHome } = await import(${url('../../store/locks/home-lock.ts')});
 const { forgetStarting, noteStarting } = await import(${url('./start-note.ts')});
 const { writeFileSync } = await import('node:fs');
 const [home] = process.argv.slice(1);

@@ -7,7 +7,7 @@ import { readableLine } from '../console-line.ts';
 import { Exit } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
 import { refuseRoot } from '../root-in-home.ts';
-import { homeHolder } from '../../store/lock-holder.ts';
+import { homeHolder } from '../../store/locks/lock-holder.ts';
 import { holderOf, isHeldBy, lookFor, outsideTrouble, startingText, writtenPid } from './process.ts';
 import type { HomeHolder } from './process.ts';
 import { notedStart } from './start-note.ts';

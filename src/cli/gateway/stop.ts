@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
-import { lockHome } from '../../store/home-lock.ts';
+import { lockHome } from '../../store/locks/home-lock.ts';
 import { dropPlannedEnd, planEnd } from './planned-end.ts';
 import { holderOf, isHeldBy, lookFor, outsideTrouble, sendSignal, writtenPid } from './process.ts';
 import { untilSucceeded } from './succession.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
-import { isLocked, lockFile } from '../../store/file-lock.ts';
-import type { FileLock } from '../../store/file-lock.ts';
+import { isLocked, lockFile } from '../../store/locks/file-lock.ts';
+import type { FileLock } from '../../store/locks/file-lock.ts';
 import { lookFor } from './process.ts';
 
 const fileOf = (home: string): string => join(home, 'gateway.lock-next');

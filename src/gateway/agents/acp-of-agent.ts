@@ -4,7 +4,7 @@ import type { AcpOptions } from '../../agent/acp/options.ts';
 import type { Agent } from '../../agent/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { everything, grantsOf } from '../../store/grants.ts';
+import { everything, grantsOf } from '../../store/agents/grants.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { folderOfProgram, programOf, workspaceOf } from './work-folders.ts';

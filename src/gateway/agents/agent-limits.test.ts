@@ -6,10 +6,10 @@ import { manualClock } from '../../lib/clock.ts';
 import { localDay, nextDayMs } from '../../lib/local-day.ts';
 import { platforms } from '../../platforms/registry.ts';
 import { routingSections } from '../../routing/options.ts';
-import { addSpend } from '../../store/agent-spend.ts';
-import { insertInboxItem } from '../../store/inbox.ts';
-import { claimLane, enqueueLane, turnLane } from '../../store/lanes.ts';
-import { createSession } from '../../store/sessions.ts';
+import { addSpend } from '../../store/agents/agent-spend.ts';
+import { claimLane, enqueueLane, turnLane } from '../../store/lanes/lanes.ts';
+import { insertInboxItem } from '../../store/messages/inbox.ts';
+import { createSession } from '../../store/sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { newAgentLimits } from './agent-limits.ts';
 

@@ -6,14 +6,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Platform } from '../../platforms/contract.ts';
 import type { AgentOptions } from '../../routing/options.ts';
 import type { ConversationLimits, Wait } from '../../sessions/conversation-limits.ts';
-import { deferLane, lockAgent, readyTurnsBut, turnsAtWork, wakeNextOf } from '../../store/agent-lanes.ts';
-import { spendOf } from '../../store/agent-spend.ts';
-import { waitingItems } from '../../store/inbox.ts';
-import { releaseLane } from '../../store/lanes.ts';
-import { findSession } from '../../store/sessions.ts';
-import type { Session } from '../../store/sessions.ts';
+import { deferLane, lockAgent, readyTurnsBut, turnsAtWork, wakeNextOf } from '../../store/lanes/agent-lanes.ts';
+import { spendOf } from '../../store/agents/agent-spend.ts';
+import { waitingItems } from '../../store/messages/inbox.ts';
+import { releaseLane } from '../../store/lanes/lanes.ts';
+import { findSession } from '../../store/sessions/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { Reading, Writing } from '../../store/store.ts';
-import { unfinishedTurn } from '../../store/turns.ts';
+import { unfinishedTurn } from '../../store/sessions/turns.ts';
 import type { GatewaySettings } from '../settings.ts';
 
 export interface AgentLimitsDeps {

@@ -24,7 +24,7 @@ import type { Redactor } from '../../lib/redact.ts';
 import { homeOfAgent, missingGround } from '../../routing/agent-home.ts';
 import type { SendMessageDeps } from '../../agent/tools/send-message.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
-import type { Session } from '../../store/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { outgoingOfAgent } from './outgoing-of-agent.ts';

@@ -8,7 +8,7 @@ import { skillsIndex, visibleSkills } from '../../agent/tools/skills/visible-ski
 import type { ToolGroup } from '../../agent/tools/toolsets.ts';
 import type { Platform } from '../../platforms/contract.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
-import type { Session } from '../../store/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { contextOfJob } from './job-folders.ts';
 

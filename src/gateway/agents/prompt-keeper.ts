@@ -1,7 +1,7 @@
 import { promptFingerprint, systemPrompt } from '../../agent/prompt.ts';
 import type { PromptInput } from '../../agent/prompt.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { findPrompt, keepPrompt } from '../../store/prompts.ts';
+import { findPrompt, keepPrompt } from '../../store/sessions/prompts.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Files that a prompt is made of are looked at again after this. */

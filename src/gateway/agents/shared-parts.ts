@@ -12,9 +12,9 @@ import type { SessionFolders } from '../../agent/tools/terminal/session-folders.
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { enqueueNotice } from '../../sessions/notice.ts';
-import { withdrawNotice } from '../../store/inbox.ts';
-import { newMediaNotes } from '../../store/media-notes.ts';
-import type { MediaNotes } from '../../store/media-notes.ts';
+import { withdrawNotice } from '../../store/messages/inbox.ts';
+import { newMediaNotes } from '../../store/messages/media-notes.ts';
+import type { MediaNotes } from '../../store/messages/media-notes.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
 

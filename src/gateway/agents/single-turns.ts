@@ -1,7 +1,7 @@
 import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { turnsAtWork, wakeNextOf } from '../../store/agent-lanes.ts';
+import { turnsAtWork, wakeNextOf } from '../../store/lanes/agent-lanes.ts';
 import type { Store } from '../../store/store.ts';
 import type { GatewaySettings } from '../settings.ts';
 

@@ -8,7 +8,7 @@ import { noUsage } from '../../core/transcript.ts';
 import { manualClock } from '../../lib/clock.ts';
 import { localDay, nextDayMs } from '../../lib/local-day.ts';
 import { capturingLogger } from '../../lib/logger.ts';
-import { spendOf } from '../../store/agent-spend.ts';
+import { spendOf } from '../../store/agents/agent-spend.ts';
 import type { Store } from '../../store/store.ts';
 import { AgentSpendMeter, meteredAgent } from './spend-meter.ts';
 

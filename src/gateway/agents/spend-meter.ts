@@ -5,8 +5,8 @@ import type { Usage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { localDay } from '../../lib/local-day.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { addSpends, spendOf } from '../../store/agent-spend.ts';
-import type { AgentSpend } from '../../store/agent-spend.ts';
+import { addSpends, spendOf } from '../../store/agents/agent-spend.ts';
+import type { AgentSpend } from '../../store/agents/agent-spend.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface SpendMeterDeps {

@@ -2,7 +2,7 @@ import type { InboundEvent } from '../../core/message.ts';
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import type { Hooks } from '../../hooks/hooks.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Decision } from '../../store/inbox.ts';
+import type { Decision } from '../../store/messages/inbox.ts';
 import { chooseAgent } from '../hooks/choose-agent.ts';
 import { inboundContext } from '../hooks/contexts.ts';
 import type { GatewaySettings } from '../settings.ts';

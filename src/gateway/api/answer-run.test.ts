@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import { approvalQuestion } from '../../agent/approvals/approval-question.ts';
 import type { Question } from '../../core/question.ts';
-import { runEventsAfter } from '../../store/api-run-events.ts';
-import { insertInboxItem, joinTurn } from '../../store/inbox.ts';
-import { findQuestionByKey, keepQuestion } from '../../store/questions.ts';
+import { findQuestionByKey, keepQuestion } from '../../store/agents/questions.ts';
+import { runEventsAfter } from '../../store/api/api-run-events.ts';
+import { insertInboxItem, joinTurn } from '../../store/messages/inbox.ts';
 import type { Store } from '../../store/store.ts';
 import { answerRun, choicesOf } from './answer-run.ts';
 

@@ -1,9 +1,9 @@
 import { allowingValue, denialValue, isApproval } from '../../agent/approvals/approval-question.ts';
 import type { Question } from '../../core/question.ts';
-import { progressOfCall } from '../../store/api-calls.ts';
-import { appendRunEvents } from '../../store/api-run-events.ts';
-import { answerQuestion, openTurnQuestions, questionCode } from '../../store/questions.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
+import { answerQuestion, openTurnQuestions, questionCode } from '../../store/agents/questions.ts';
+import type { StoredQuestion } from '../../store/agents/questions.ts';
+import { progressOfCall } from '../../store/api/api-calls.ts';
+import { appendRunEvents } from '../../store/api/api-run-events.ts';
 import type { Writing } from '../../store/store.ts';
 import { apiAccount } from './place.ts';
 

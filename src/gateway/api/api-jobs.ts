@@ -4,8 +4,8 @@ import type { JobRequest, JobRules } from '../../cron/job-request.ts';
 import { changeJobAsAsked, createJob, pauseJob, removeJob, resumeJob, runJobNow } from '../../cron/manage-jobs.ts';
 import { resolveTarget } from '../../delivery/resolve-target.ts';
 import type { AuditedAct } from '../../lib/audit-log.ts';
-import { findJob, isMadeBy, listJobs } from '../../store/cron-jobs.ts';
-import type { CronJob, JobOrigin } from '../../store/cron-jobs.ts';
+import { findJob, isMadeBy, listJobs } from '../../store/cron/cron-jobs.ts';
+import type { CronJob, JobOrigin } from '../../store/cron/cron-jobs.ts';
 import type { Reading, Store, Writing } from '../../store/store.ts';
 import { apiAccount } from './place.ts';
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
-import { findApiCall, progressOfCall } from '../../store/api-calls.ts';
-import type { ApiCall } from '../../store/api-calls.ts';
-import { newestRunEvent } from '../../store/api-run-events.ts';
-import type { StoredRunEvent } from '../../store/api-run-events.ts';
-import { openTurnQuestions } from '../../store/questions.ts';
+import { findApiCall, progressOfCall } from '../../store/api/api-calls.ts';
+import type { ApiCall } from '../../store/api/api-calls.ts';
+import { newestRunEvent } from '../../store/api/api-run-events.ts';
+import type { StoredRunEvent } from '../../store/api/api-run-events.ts';
+import { openTurnQuestions } from '../../store/agents/questions.ts';
 import type { Store } from '../../store/store.ts';
 import type { KeptRequest } from './api-gate.ts';
 import { answerRun } from './answer-run.ts';

@@ -4,14 +4,14 @@ import { cleanTitle } from '../../sessions/titles/clean-title.ts';
 import { newSessionId } from '../../core/ids.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { sessionMedia } from '../../sessions/attachments.ts';
-import { deleteApiSession } from '../../store/delete-sessions.ts';
-import { countWaiting } from '../../store/inbox.ts';
-import { lockLane, turnLane } from '../../store/lanes.ts';
-import { changeSettings, createSession, endSession, findSession, listSessions, setTitle } from '../../store/sessions.ts';
-import type { Session } from '../../store/sessions.ts';
+import { deleteApiSession } from '../../store/sessions/delete-sessions.ts';
+import { countWaiting } from '../../store/messages/inbox.ts';
+import { lockLane, turnLane } from '../../store/lanes/lanes.ts';
+import { changeSettings, createSession, endSession, findSession, listSessions, setTitle } from '../../store/sessions/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
 import type { Reading, Store, Writing } from '../../store/store.ts';
-import { copyMessages, pageOfMessages } from '../../store/transcripts.ts';
-import type { StoredMessage } from '../../store/transcripts.ts';
+import { copyMessages, pageOfMessages } from '../../store/sessions/transcripts.ts';
+import type { StoredMessage } from '../../store/sessions/transcripts.ts';
 import { apiAccount } from './place.ts';
 
 /** Why something cannot be done with a conversation. */

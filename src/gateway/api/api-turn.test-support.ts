@@ -3,9 +3,9 @@ import { replyTarget } from '../../core/message.ts';
 import { beginTurn } from '../../sessions/begin.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { TurnPolicy } from '../../sessions/turn-policy.ts';
-import { insertInboxItem } from '../../store/inbox.ts';
-import { claimLane, enqueueLane, turnLane } from '../../store/lanes.ts';
-import { createSession } from '../../store/sessions.ts';
+import { claimLane, enqueueLane, turnLane } from '../../store/lanes/lanes.ts';
+import { insertInboxItem } from '../../store/messages/inbox.ts';
+import { createSession } from '../../store/sessions/sessions.ts';
 import type { Store, Writing } from '../../store/store.ts';
 import { apiAccount } from './place.ts';
 

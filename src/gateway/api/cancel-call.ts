@@ -1,8 +1,8 @@
 import { stopTurn } from '../../commands/stop-turn.ts';
 import { noUsage } from '../../core/transcript.ts';
-import { apiCall, progressOfCall, waitingCall } from '../../store/api-calls.ts';
-import { closeItem } from '../../store/inbox.ts';
-import { lockLane, turnLane } from '../../store/lanes.ts';
+import { apiCall, progressOfCall, waitingCall } from '../../store/api/api-calls.ts';
+import { lockLane, turnLane } from '../../store/lanes/lanes.ts';
+import { closeItem } from '../../store/messages/inbox.ts';
 import type { Writing } from '../../store/store.ts';
 import { endCall } from './end-call.ts';
 import { apiAccount } from './place.ts';

@@ -1,10 +1,10 @@
-import { endApiCall } from '../../store/api-calls.ts';
-import type { ApiCallResult } from '../../store/api-calls.ts';
-import { addApiSpend, spendDay } from '../../store/api-keys.ts';
-import { appendRunEvents } from '../../store/api-run-events.ts';
-import type { RunEvent } from '../../store/api-run-events.ts';
-import { closeItem, waitingItems } from '../../store/inbox.ts';
-import { turnLane } from '../../store/lanes.ts';
+import { endApiCall } from '../../store/api/api-calls.ts';
+import type { ApiCallResult } from '../../store/api/api-calls.ts';
+import { addApiSpend, spendDay } from '../../store/api/api-keys.ts';
+import { appendRunEvents } from '../../store/api/api-run-events.ts';
+import type { RunEvent } from '../../store/api/api-run-events.ts';
+import { turnLane } from '../../store/lanes/lanes.ts';
+import { closeItem, waitingItems } from '../../store/messages/inbox.ts';
 import { databaseNow } from '../../store/store.ts';
 import type { Writing } from '../../store/store.ts';
 import { isRun } from './call-of.ts';

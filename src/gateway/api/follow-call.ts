@@ -3,8 +3,8 @@ import type { TurnEvent } from '../../core/turn.ts';
 import { isSilentReply } from '../../delivery/silence.ts';
 import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { apiCall } from '../../store/api-calls.ts';
-import type { ApiCallResult } from '../../store/api-calls.ts';
+import { apiCall } from '../../store/api/api-calls.ts';
+import type { ApiCallResult } from '../../store/api/api-calls.ts';
 import type { Store } from '../../store/store.ts';
 import type { CallFeed } from './call-hub.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import { noUsage } from '../../core/transcript.ts';
-import { endApiCall, insertApiCall } from '../../store/api-calls.ts';
-import { appendRunEvents } from '../../store/api-run-events.ts';
-import type { StoredRunEvent } from '../../store/api-run-events.ts';
+import { endApiCall, insertApiCall } from '../../store/api/api-calls.ts';
+import { appendRunEvents } from '../../store/api/api-run-events.ts';
+import type { StoredRunEvent } from '../../store/api/api-run-events.ts';
 import type { Store } from '../../store/store.ts';
 import { followRun } from './follow-run.ts';
 

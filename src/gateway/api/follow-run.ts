@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { slept } from '../../lib/clock.ts';
-import { apiCall } from '../../store/api-calls.ts';
-import { runEventsAfter } from '../../store/api-run-events.ts';
-import type { StoredRunEvent } from '../../store/api-run-events.ts';
+import { apiCall } from '../../store/api/api-calls.ts';
+import { runEventsAfter } from '../../store/api/api-run-events.ts';
+import type { StoredRunEvent } from '../../store/api/api-run-events.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A notification may be missed; nobody waits longer than this because of it. */

@@ -4,11 +4,11 @@ import { eachStore } from '../../../test/support/stores.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { capturingLogger } from '../../lib/logger.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
-import { runEventsAfter } from '../../store/api-run-events.ts';
-import type { RunEvent } from '../../store/api-run-events.ts';
-import { releaseLane } from '../../store/lanes.ts';
+import { runEventsAfter } from '../../store/api/api-run-events.ts';
+import type { RunEvent } from '../../store/api/api-run-events.ts';
+import { releaseLane } from '../../store/lanes/lanes.ts';
+import { appendMessage } from '../../store/sessions/transcripts.ts';
 import type { Store } from '../../store/store.ts';
-import { appendMessage } from '../../store/transcripts.ts';
 import { beginCall, submitCall } from './api-turn.test-support.ts';
 import { RunLog } from './run-log.ts';
 

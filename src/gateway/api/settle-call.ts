@@ -1,6 +1,6 @@
-import { callOfTurn, rowsOfTurn } from '../../store/api-calls.ts';
+import { callOfTurn, rowsOfTurn } from '../../store/api/api-calls.ts';
 import type { SettleTurn } from '../../sessions/turn-policy.ts';
-import type { RunningTurn } from '../../store/turns.ts';
+import type { RunningTurn } from '../../store/sessions/turns.ts';
 import { endCall } from './end-call.ts';
 import { apiAccount } from './place.ts';
 

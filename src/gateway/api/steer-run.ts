@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { progressOfCall } from '../../store/api-calls.ts';
-import { countWaiting, insertInboxItem } from '../../store/inbox.ts';
-import { enqueueLane, lockLane, turnLane } from '../../store/lanes.ts';
+import { progressOfCall } from '../../store/api/api-calls.ts';
+import { enqueueLane, lockLane, turnLane } from '../../store/lanes/lanes.ts';
+import { countWaiting, insertInboxItem } from '../../store/messages/inbox.ts';
 import type { Writing } from '../../store/store.ts';
 import { steerId } from './call-of.ts';
 import { apiAccount } from './place.ts';

@@ -1,5 +1,5 @@
 import type { BegunTurn } from '../../sessions/begin.ts';
-import { apiCall } from '../../store/api-calls.ts';
+import { apiCall } from '../../store/api/api-calls.ts';
 import type { Store } from '../../store/store.ts';
 import type { CallWishes, KeptRequest } from './api-gate.ts';
 import { callOf } from './call-of.ts';

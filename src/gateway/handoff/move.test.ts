@@ -5,8 +5,8 @@ import { silentLogger } from '../../lib/logger.ts';
 import { accountOptions } from '../../platforms/account-options.ts';
 import type { Adapter } from '../../platforms/contract.ts';
 import { platforms } from '../../platforms/registry.ts';
-import { claimHandoff, requestHandoff } from '../../store/handoffs.ts';
-import { bindSession, changeSettings, createSession, findSession } from '../../store/sessions.ts';
+import { claimHandoff, requestHandoff } from '../../store/sessions/handoffs.ts';
+import { bindSession, changeSettings, createSession, findSession } from '../../store/sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { moveConversation } from './move.ts';
 

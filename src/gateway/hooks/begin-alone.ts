@@ -5,7 +5,7 @@ import type { HomeDeps } from '../../delivery/home-channel.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Platform } from '../../platforms/contract.ts';
 import { enqueueNotice } from '../../sessions/notice.ts';
-import { createSession } from '../../store/sessions.ts';
+import { createSession } from '../../store/sessions/sessions.ts';
 import type { Reading, Store } from '../../store/store.ts';
 
 export interface BeginAloneDeps extends HomeDeps {

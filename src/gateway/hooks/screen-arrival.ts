@@ -7,7 +7,7 @@ import { allCommands, resolveCommand } from '../../commands/registry.ts';
 import { usableCommands } from '../../commands/visible.ts';
 import type { HookDecision } from '../../hooks/consult.ts';
 import { placeOf } from '../../routing/place.ts';
-import { isKnownEvent } from '../../store/inbox.ts';
+import { isKnownEvent } from '../../store/messages/inbox.ts';
 import type { Arrival, InboxDeps } from '../arrival.ts';
 import { chooseAgent } from './choose-agent.ts';
 import { commandContext, inboundContext, placeOfEvent } from './contexts.ts';

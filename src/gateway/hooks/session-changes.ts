@@ -1,6 +1,6 @@
 import type { PlaceContext } from '../../hooks/events.ts';
 import type { Hooks } from '../../hooks/hooks.ts';
-import { boundSession, findSession } from '../../store/sessions.ts';
+import { boundSession, findSession } from '../../store/sessions/sessions.ts';
 import type { Reading } from '../../store/store.ts';
 
 /** What became of the conversations of a place. */

@@ -4,7 +4,7 @@ import type { Hooks } from '../../hooks/hooks.ts';
 import type { BegunTurn } from '../../sessions/begin.ts';
 import type { CompressedFacts } from '../../sessions/compression/job.ts';
 import type { FinishedTurn } from '../../sessions/lanes.ts';
-import { addDecisions } from '../../store/inbox.ts';
+import { addDecisions } from '../../store/messages/inbox.ts';
 import type { Store } from '../../store/store.ts';
 import { contextOfTurn, excerpt } from './contexts.ts';
 import { screenEvent } from './screen-event.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { ownerCaller } from '../../gateway/api/place.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { apiScopes, apiSpend, findApiKey, noteApiKeyUse, spendDay } from '../../store/api-keys.ts';
-import type { ApiKeyLimits, ApiScope } from '../../store/api-keys.ts';
+import { apiScopes, apiSpend, findApiKey, noteApiKeyUse, spendDay } from '../../store/api/api-keys.ts';
+import type { ApiKeyLimits, ApiScope } from '../../store/api/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { clientOf } from '../client.ts';
 import type { HttpEnv } from '../client.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import { findReplay, keepReplay } from '../../store/api-replays.ts';
+import { findReplay, keepReplay } from '../../store/api/api-replays.ts';
 import type { Store, Writing } from '../../store/store.ts';
 import type { HttpEnv } from '../client.ts';
 import { ApiError } from './api-error.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { ApiScope } from '../../store/api-keys.ts';
+import type { ApiScope } from '../../store/api/api-keys.ts';
 import type { HttpEnv } from '../client.ts';
 import type { Caller } from './callers.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { HashedSecret } from '../../store/api-keys.ts';
+import type { HashedSecret } from '../../store/api/api-keys.ts';
 
 /** 256 random bits need no slow hash: nobody can try them out. */
 export const hashApiSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');

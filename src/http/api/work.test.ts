@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Hono } from 'hono';
 import { eachStore } from '../../../test/support/stores.ts';
 import { silentLogger } from '../../lib/logger.ts';
-import { addApiSpend, spendDay } from '../../store/api-keys.ts';
+import { addApiSpend, spendDay } from '../../store/api/api-keys.ts';
 import type { HttpEnv } from '../client.ts';
 import { newFailureLimiter } from '../failure-limiter.ts';
 import { ApiError } from './api-error.ts';

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Usage } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { addApiSpend, spendDay } from '../../store/api-keys.ts';
+import { addApiSpend, spendDay } from '../../store/api/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { HttpEnv } from '../client.ts';
 import { ApiError } from './api-error.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { unpackZstd } from '../../store/openclaw-state.ts';
-import type { OpenclawAgentState } from '../../store/openclaw-state.ts';
+import { unpackZstd } from '../../store/foreign/openclaw-state.ts';
+import type { OpenclawAgentState } from '../../store/foreign/openclaw-state.ts';
 import { isThere } from '../copy-folder.ts';
 import { at, isRecord, parsed, wordAt } from '../plain-json.ts';
 import type { Plain } from '../plain-json.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { JobRefused } from '../../cron/job-request.ts';
 import type { JobRules } from '../../cron/job-request.ts';
-import type { OpenclawSharedState } from '../../store/openclaw-state.ts';
+import type { OpenclawSharedState } from '../../store/foreign/openclaw-state.ts';
 import { importJob } from '../import-job.ts';
 import type { WantedJob } from '../import-job.ts';
 import type { ImportReport } from '../import-report.ts';

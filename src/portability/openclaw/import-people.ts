@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { importPairing } from '../../store/imported-session.ts';
-import type { OpenclawSharedState } from '../../store/openclaw-state.ts';
+import { importPairing } from '../../store/foreign/imported-session.ts';
+import type { OpenclawSharedState } from '../../store/foreign/openclaw-state.ts';
 import { namesIn } from '../import-pieces.ts';
 import type { ImportReport } from '../import-report.ts';
 import { at, parsed } from '../plain-json.ts';

@@ -1,7 +1,7 @@
 import type { ChatType, Target } from '../../core/message.ts';
 import { isShared, sessionKey } from '../../core/session-key.ts';
 import type { SessionSharing } from '../../core/session-key.ts';
-import type { Binding } from '../../store/sessions.ts';
+import type { Binding } from '../../store/sessions/sessions.ts';
 import { wordAt } from '../plain-json.ts';
 import type { Plain } from '../plain-json.ts';
 import { accountName, bareId, channels } from './channels.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ForeignRow } from '../../store/foreign-database.ts';
-import type { OpenclawSharedState } from '../../store/openclaw-state.ts';
+import type { ForeignRow } from '../../store/foreign/foreign-database.ts';
+import type { OpenclawSharedState } from '../../store/foreign/openclaw-state.ts';
 import { isThere } from '../copy-folder.ts';
 import type { ImportReport } from '../import-report.ts';
 import { at, isRecord, parsed, wordAt } from '../plain-json.ts';

@@ -1,6 +1,6 @@
 import { noUsage } from '../../core/transcript.ts';
 import type { ToolCall, TranscriptMessage, Usage } from '../../core/transcript.ts';
-import type { ImportedMessage } from '../../store/imported-session.ts';
+import type { ImportedMessage } from '../../store/foreign/imported-session.ts';
 import { at, isRecord, parsed, wordAt } from '../plain-json.ts';
 import type { Plain } from '../plain-json.ts';
 import { activeLines } from './transcript-tree.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ChatType, Target } from '../../core/message.ts';
 import { JobRefused } from '../../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../../cron/job-request.ts';
-import type { JobOrigin } from '../../store/cron-jobs.ts';
+import type { JobOrigin } from '../../store/cron/cron-jobs.ts';
 import { importJob } from '../import-job.ts';
 import type { WantedJob } from '../import-job.ts';
 import type { ImportLine, ImportReport } from '../import-report.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { namesIn } from '../../lib/keep-newest.ts';
-import { importPairing } from '../../store/imported-session.ts';
+import { importPairing } from '../../store/foreign/imported-session.ts';
 import type { ImportReport } from '../import-report.ts';
 import { isRecord, parsed } from '../plain-json.ts';
 import type { Attempt } from '../try-out.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OriginalRow } from '../../store/original-state.ts';
+import type { OriginalRow } from '../../store/foreign/original-state.ts';
 import { namesIn } from '../import-pieces.ts';
 import { isRecord, parsed, wordAt } from '../plain-json.ts';
 import type { Plain } from '../plain-json.ts';

@@ -1,6 +1,6 @@
 import type { ToolCall, TranscriptMessage } from '../../core/transcript.ts';
-import type { ImportedMessage } from '../../store/imported-session.ts';
-import type { OriginalRow } from '../../store/original-state.ts';
+import type { ImportedMessage } from '../../store/foreign/imported-session.ts';
+import type { OriginalRow } from '../../store/foreign/original-state.ts';
 import { isRecord, parsed } from '../plain-json.ts';
 
 export const textIn = (row: OriginalRow, column: string): string | undefined => {

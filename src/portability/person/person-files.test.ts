@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { manualClock } from '../../lib/clock.ts';
-import { SqliteStore } from '../../store/sqlite.ts';
+import { SqliteStore } from '../../store/engines/sqlite.ts';
 import { eraseFiles } from './person-files.ts';
 
 test('a file that is gone by itself keeps no other from being erased', async () => {

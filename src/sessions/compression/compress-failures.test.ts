@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
 import type { CompleteText } from '../../agent/models/complete-text.ts';
 import { StoreError } from '../../core/errors.ts';
-import { compressionFailure, currentCompression } from '../../store/compressions.ts';
+import { compressionFailure, currentCompression } from '../../store/sessions/compressions.ts';
+import { deactivateFrom } from '../../store/sessions/transcripts.ts';
 import type { Store } from '../../store/store.ts';
-import { deactivateFrom } from '../../store/transcripts.ts';
 import { compress } from './compress.ts';
 import { append, compressionJob, compressionOptions, compressionParts, everything, exchanges, activeIds, factsIn, holdSession, isWellFormed, load, never, newFactKeeper, textOf, windowTokens } from './compression.test-support.ts';
 

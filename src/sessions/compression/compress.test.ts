@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../../test/support/stores.ts';
-import { compressionFailure, countCompressions, currentCompression } from '../../store/compressions.ts';
-import { findSession } from '../../store/sessions.ts';
+import { compressionFailure, countCompressions, currentCompression } from '../../store/sessions/compressions.ts';
+import { findSession } from '../../store/sessions/sessions.ts';
 import { compress } from './compress.ts';
 import { append, compressionJob, compressionOptions, compressionParts, exchanges, everything, isWellFormed, load, textOf, windowTokens, factsIn, holdSession, never, newFactKeeper, toolRound } from './compression.test-support.ts';
 import type { CompressedFacts } from './job.ts';

@@ -1,12 +1,12 @@
 import { messageSizeBytes, noUsage } from '../../core/transcript.ts';
 import type { Usage } from '../../core/transcript.ts';
-import { clearResults, showLess } from '../../store/archive.ts';
-import { compressionFailure, countCompressions } from '../../store/compressions.ts';
-import { stretchSize } from '../../store/context-size.ts';
-import { holdLane } from '../../store/lanes.ts';
-import { expectPrompt } from '../../store/sessions.ts';
+import { holdLane } from '../../store/lanes/lanes.ts';
+import { clearResults, showLess } from '../../store/sessions/archive.ts';
+import { compressionFailure, countCompressions } from '../../store/sessions/compressions.ts';
+import { stretchSize } from '../../store/sessions/context-size.ts';
+import { expectPrompt } from '../../store/sessions/sessions.ts';
+import { pageOfMessages } from '../../store/sessions/transcripts.ts';
 import type { Writing } from '../../store/store.ts';
-import { pageOfMessages } from '../../store/transcripts.ts';
 import { turnLeaseMs } from '../commit.ts';
 import { exchangesStart, lastLevel, tailLimits, tailStart } from './boundaries.ts';
 import type { Level, TailLimits } from './boundaries.ts';

@@ -1,7 +1,7 @@
-import type { Stretch } from '../../store/archive.ts';
+import type { Stretch } from '../../store/sessions/archive.ts';
+import { pageOfMessages } from '../../store/sessions/transcripts.ts';
+import type { StoredMessage } from '../../store/sessions/transcripts.ts';
 import type { Reading } from '../../store/store.ts';
-import { pageOfMessages } from '../../store/transcripts.ts';
-import type { StoredMessage } from '../../store/transcripts.ts';
 import { renderRow } from './render-rows.ts';
 
 /** As much of a conversation as is summarised at once. */

@@ -1,6 +1,6 @@
 import { noUsage } from '../../core/transcript.ts';
 import type { Usage } from '../../core/transcript.ts';
-import type { TurnChore } from '../../store/turns.ts';
+import type { TurnChore } from '../../store/sessions/turns.ts';
 import { readContext } from '../load-context.ts';
 import { compress, previewCompression } from './compress.ts';
 import type { CompressionResult } from './compress.ts';

@@ -1,9 +1,9 @@
 import { ModelError } from '../../core/errors.ts';
 import type { ModelErrorCode } from '../../core/errors.ts';
-import { archiveMessages } from '../../store/archive.ts';
-import { compressionFailure, currentCompression, forgetCompressionFailures, insertCompression, noteCompressionFailure } from '../../store/compressions.ts';
-import { holdLane } from '../../store/lanes.ts';
-import { expectPrompt } from '../../store/sessions.ts';
+import { holdLane } from '../../store/lanes/lanes.ts';
+import { archiveMessages } from '../../store/sessions/archive.ts';
+import { compressionFailure, currentCompression, forgetCompressionFailures, insertCompression, noteCompressionFailure } from '../../store/sessions/compressions.ts';
+import { expectPrompt } from '../../store/sessions/sessions.ts';
 import { turnLeaseMs } from '../commit.ts';
 import { addToUsage } from './job.ts';
 import type { PassEnd, Work } from './job.ts';

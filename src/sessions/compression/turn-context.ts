@@ -1,10 +1,10 @@
 import type { ShortenRequest, TurnRoom } from '../../agent/contract.ts';
 import { addUsage, noUsage } from '../../core/transcript.ts';
 import type { Usage } from '../../core/transcript.ts';
-import type { CompressionCause } from '../../store/compressions.ts';
-import type { Claim } from '../../store/lanes.ts';
-import type { ContextFacts, Session } from '../../store/sessions.ts';
-import { newestSketches } from '../../store/transcripts.ts';
+import type { CompressionCause } from '../../store/sessions/compressions.ts';
+import type { Claim } from '../../store/lanes/lanes.ts';
+import type { ContextFacts, Session } from '../../store/sessions/sessions.ts';
+import { newestSketches } from '../../store/sessions/transcripts.ts';
 import { readContext } from '../load-context.ts';
 import type { LoadedContext } from '../load-context.ts';
 import { estimateTokens } from '../../agent/context.ts';

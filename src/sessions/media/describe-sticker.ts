@@ -5,7 +5,7 @@ import { platformOf } from '../../core/ids.ts';
 import type { MediaRef } from '../../core/message.ts';
 import type { Attachment } from '../../core/transcript.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { MediaNotes } from '../../store/media-notes.ts';
+import type { MediaNotes } from '../../store/messages/media-notes.ts';
 
 export interface StickerDeps {
   readonly notes: MediaNotes;

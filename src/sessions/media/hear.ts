@@ -8,7 +8,7 @@ import { ModelError } from '../../core/errors.ts';
 import type { Attachment } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { MediaNotes } from '../../store/media-notes.ts';
+import type { MediaNotes } from '../../store/messages/media-notes.ts';
 import { sizeWords } from './file-words.ts';
 import type { SttOptions } from './options.ts';
 import { serviceTrouble } from './service-trouble.ts';

@@ -7,9 +7,9 @@ import { answerBytes, answerJson, answerNothing, newAudioEndpoint } from '../../
 import type { AudioEndpoint } from '../../agent/models/audio-endpoint.test-support.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
-import type { Delivery } from '../../store/outbox.ts';
+import type { Delivery } from '../../store/messages/outbox.ts';
 import { registerNode } from '../../store/nodes.ts';
-import { lastSpeechFailure } from '../../store/speech-work.ts';
+import { lastSpeechFailure } from '../../store/agents/speech-work.ts';
 import { openLiveAccount } from '../../../test/support/live-account.ts';
 import type { LiveAccount } from '../../../test/support/live-account.ts';
 import { toChat } from '../../../test/support/telegram-account.ts';

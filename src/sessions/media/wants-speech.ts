@@ -1,7 +1,7 @@
 import type { InboundEvent, Target } from '../../core/message.ts';
 import { isSilentReply } from '../../delivery/silence.ts';
-import type { SessionSettings } from '../../store/sessions.ts';
-import { planSpeech } from '../../store/speech-work.ts';
+import { planSpeech } from '../../store/agents/speech-work.ts';
+import type { SessionSettings } from '../../store/sessions/sessions.ts';
 import type { Writing } from '../../store/store.ts';
 import type { VoiceOptions } from './options.ts';
 

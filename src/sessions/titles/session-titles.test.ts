@@ -11,13 +11,13 @@ import { auxiliarySection, modelSection } from '../../agent/models/options.ts';
 import { manualClock, systemClock } from '../../lib/clock.ts';
 import type { ManualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import { SqliteStore } from '../../store/engines/sqlite.ts';
 import { registerNode } from '../../store/nodes.ts';
-import { createSession, findSession, setTitle } from '../../store/sessions.ts';
-import type { Session } from '../../store/sessions.ts';
-import { SqliteStore } from '../../store/sqlite.ts';
+import { createSession, findSession, setTitle } from '../../store/sessions/sessions.ts';
+import type { Session } from '../../store/sessions/sessions.ts';
+import { planTitle } from '../../store/sessions/title-work.ts';
+import { appendMessage } from '../../store/sessions/transcripts.ts';
 import type { Store } from '../../store/store.ts';
-import { planTitle } from '../../store/title-work.ts';
-import { appendMessage } from '../../store/transcripts.ts';
 import { SessionTitles } from './session-titles.ts';
 import type { SessionTitlesDeps } from './session-titles.ts';
 

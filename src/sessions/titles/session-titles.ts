@@ -6,12 +6,12 @@ import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { persist } from '../../store/persist.ts';
-import { findSession, setFirstTitle } from '../../store/sessions.ts';
+import { findSession, setFirstTitle } from '../../store/sessions/sessions.ts';
+import { claimTitle, finishTitle, postponeTitle, releaseTitles } from '../../store/sessions/title-work.ts';
+import type { TitleWork } from '../../store/sessions/title-work.ts';
+import { pageOfMessages } from '../../store/sessions/transcripts.ts';
+import { addUsageTotals } from '../../store/sessions/turn-totals.ts';
 import type { Store, Writing } from '../../store/store.ts';
-import { claimTitle, finishTitle, postponeTitle, releaseTitles } from '../../store/title-work.ts';
-import type { TitleWork } from '../../store/title-work.ts';
-import { pageOfMessages } from '../../store/transcripts.ts';
-import { addUsageTotals } from '../../store/turn-totals.ts';
 import { PlannedWork } from '../planned-work.ts';
 import { readTitle, titleRequest } from './title-request.ts';
 

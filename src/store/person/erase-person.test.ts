@@ -9,12 +9,12 @@ import { sql } from 'kysely';
 import { eachStore } from '../../../test/support/stores.ts';
 import { StoreError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { claimLane, holdLane, turnLane } from '../lanes.ts';
-import { scrub, scrubIfOwed } from '../scrub.ts';
-import { indexNewMessages, searchMessages } from '../search.ts';
-import { SqliteStore } from '../sqlite.ts';
+import { scrub, scrubIfOwed } from '../copies/scrub.ts';
+import { SqliteStore } from '../engines/sqlite.ts';
+import { claimLane, holdLane, turnLane } from '../lanes/lanes.ts';
+import { indexNewMessages, searchMessages } from '../sessions/search.ts';
+import { pageOfMessages } from '../sessions/transcripts.ts';
 import type { Store } from '../store.ts';
-import { pageOfMessages } from '../transcripts.ts';
 import { erasedText, erasePerson } from './erase-person.ts';
 import { findPerson } from './find-person.ts';
 import { fillWithPeople, other, planted } from './person.test-support.ts';
@@ -78,7 +78,7 @@ test('every table that belongs to a conversation or a person is known to whoever
   const store = new SqliteStore({ path: join(folder, 'gateway.db'), clock: systemClock, checkIntegrity: false });
   const { rows } = await store.read((db) => sql<{ name: string }>`select distinct m.name from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and c.name in ('session_id', 'user_id')`.execute(db.q));
   await store.close();
-  const text = (await Promise.all(['./erase-person.ts', '../erase-session.ts', '../delete-sessions.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8')))).join('');
+  const text = (await Promise.all(['./erase-person.ts', '../sessions/erase-session.ts', '../sessions/delete-sessions.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8')))).join('');
   assert.deepEqual(rows.map(({ name }) => name).filter((name) => !text.includes(`'${name}'`)), []);
 });
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { messageSizeBytes } from '../../core/transcript.ts';
-import { eraseSession, pagesOf } from '../erase-session.ts';
-import { outLane } from '../lanes.ts';
-import { oweScrub } from '../scrub.ts';
-import { unindexMessages } from '../search.ts';
-import type { SessionSettings } from '../sessions.ts';
+import { oweScrub } from '../copies/scrub.ts';
+import { outLane } from '../lanes/lanes.ts';
+import { eraseSession, pagesOf } from '../sessions/erase-session.ts';
+import { unindexMessages } from '../sessions/search.ts';
+import type { SessionSettings } from '../sessions/sessions.ts';
 import type { Store, Writing } from '../store.ts';
 import type { Person, PersonData } from './find-person.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { InboundEvent, Target } from '../../core/message.ts';
 import type { Attachment } from '../../core/transcript.ts';
-import { listJobs } from '../cron-jobs.ts';
+import { listJobs } from '../cron/cron-jobs.ts';
 import type { Reading } from '../store.ts';
 
 /** Somebody by the id that their platform gave them. */

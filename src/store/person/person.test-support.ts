@@ -1,11 +1,11 @@
 import type { InboundEvent } from '../../core/message.ts';
-import { insertJob } from '../cron-jobs.ts';
-import { insertInboxItem, setTranscriptRow } from '../inbox.ts';
-import { enqueueLane, outLane, turnLane } from '../lanes.ts';
+import { insertJob } from '../cron/cron-jobs.ts';
+import { enqueueLane, outLane, turnLane } from '../lanes/lanes.ts';
 import { writeLimit } from '../limits.ts';
-import { bindSession, changeSettings, createSession } from '../sessions.ts';
+import { insertInboxItem, setTranscriptRow } from '../messages/inbox.ts';
+import { bindSession, changeSettings, createSession } from '../sessions/sessions.ts';
+import { appendMessage } from '../sessions/transcripts.ts';
 import type { Store, Writing } from '../store.ts';
-import { appendMessage } from '../transcripts.ts';
 
 /** A person whose every trace can be searched for: id, name, chat and words all contain `planted`. */
 export const planted = { account: 'telegram', userId: 'planted-7' } as const;

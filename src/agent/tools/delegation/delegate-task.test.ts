@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../../../test/support/stores.ts';
 import { manualClock } from '../../../lib/clock.ts';
-import { grantsOf } from '../../../store/grants.ts';
+import { grantsOf } from '../../../store/agents/grants.ts';
 import { calls, says, silence, status } from '../../models/chat-simulator.ts';
 import type { Answer } from '../../models/chat-simulator.ts';
 import { isAsyncDeliverySupported, sessionVariable } from '../../session-context.ts';

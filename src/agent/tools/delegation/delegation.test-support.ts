@@ -5,7 +5,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { enqueueNotice } from '../../../sessions/notice.ts';
-import { bindSession, createSession } from '../../../store/sessions.ts';
+import { bindSession, createSession } from '../../../store/sessions/sessions.ts';
 import { registerNode } from '../../../store/nodes.ts';
 import type { Store } from '../../../store/store.ts';
 import { newChatSimulator } from '../../models/chat-simulator.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../lib/clock.ts';
 import { killGroup } from '../../../lib/kill-group.ts';
 import { silentLogger } from '../../../lib/logger.ts';
-import { keepProcess, processesOf } from '../../../store/processes.ts';
+import { keepProcess, processesOf } from '../../../store/agents/processes.ts';
 import { ToolError } from '../contract.ts';
 import { processStart } from './process-start.ts';
 import { Processes } from './processes.ts';

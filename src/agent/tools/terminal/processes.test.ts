@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { manualClock, systemClock } from '../../../lib/clock.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { processesOf } from '../../../store/processes.ts';
+import { processesOf } from '../../../store/agents/processes.ts';
 import { ToolError } from '../contract.ts';
 import { processStart } from './process-start.ts';
 import { approvalSettings, fakeContext, go, newBench, patient, until } from './terminal.test-support.ts';

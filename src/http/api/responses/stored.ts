@@ -1,6 +1,6 @@
 import type { ApiGate, KeptRequest } from '../../../gateway/api/api-gate.ts';
 import { eventsOfResult } from '../../../gateway/api/follow-call.ts';
-import type { ApiCall, ApiCallResult } from '../../../store/api-calls.ts';
+import type { ApiCall, ApiCallResult } from '../../../store/api/api-calls.ts';
 import { answerSteps, finalAnswer } from '../answer.ts';
 import { ApiError } from '../api-error.ts';
 import type { Caller } from '../callers.ts';

@@ -1,6 +1,6 @@
 import type { Usage } from '../../../core/transcript.ts';
-import type { Session } from '../../../store/sessions.ts';
-import type { StoredMessage } from '../../../store/transcripts.ts';
+import type { Session } from '../../../store/sessions/sessions.ts';
+import type { StoredMessage } from '../../../store/sessions/transcripts.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
