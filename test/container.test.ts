@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { requireConfig } from '../src/cli/settings.ts';
+import { requireConfig } from '../src/cli/configuration/settings.ts';
 
 const root = join(import.meta.dirname, '..');
 const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');

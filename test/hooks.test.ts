@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { calls, chunkOf, chunks, says, silence } from '../src/agent/models/chat-simulator.ts';
-import { gatewayConfig, requireConfig } from '../src/cli/settings.ts';
+import { gatewayConfig, requireConfig } from '../src/cli/configuration/settings.ts';
 import { traceMessage } from '../src/store/messages/trace.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';

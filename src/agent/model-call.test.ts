@@ -10,11 +10,11 @@ import type { Draft, Finish } from './model-call.ts';
 import { newChatSimulator, raw, status } from './models/chat-simulator.ts';
 import type { Answer, ChatSimulator } from './models/chat-simulator.ts';
 import type { ModelRoute } from './models/contract.ts';
-import { newEndpoint } from './models/endpoint.ts';
-import { newRouteCursor } from './models/route-cursor.ts';
-import type { RouteCursor } from './models/route-cursor.ts';
+import { newEndpoint } from './models/endpoints/endpoint.ts';
+import { newRouteCursor } from './models/endpoints/route-cursor.ts';
+import type { RouteCursor } from './models/endpoints/route-cursor.ts';
 import { answers, scripts } from './models/scripted-answers.ts';
-import type { Wire } from './models/wire.ts';
+import type { Wire } from './models/wires/wire.ts';
 import { watchTurn } from './turn-watch.ts';
 
 let first: ChatSimulator;

@@ -5,10 +5,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ModelCall } from './contract.ts';
 import type { Finish, ModelEvent, ModelRequest } from './models/contract.ts';
-import { afterStep, firstTry, recover } from './models/recovery.ts';
-import type { Recovery, Tried } from './models/recovery.ts';
-import { routeLabel } from './models/route-cursor.ts';
-import type { RouteCursor } from './models/route-cursor.ts';
+import { afterStep, firstTry, recover } from './models/endpoints/recovery.ts';
+import type { Recovery, Tried } from './models/endpoints/recovery.ts';
+import { routeLabel } from './models/endpoints/route-cursor.ts';
+import type { RouteCursor } from './models/endpoints/route-cursor.ts';
 import type { TurnWatch } from './turn-watch.ts';
 
 export type { Finish } from './models/contract.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { toolResult } from './alternation.ts';
 import type { TurnInput } from './contract.ts';
-import { recordOf } from './models/json-fields.ts';
+import { recordOf } from './models/wires/json-fields.ts';
 import { repairToolName } from './repair-tool-name.ts';
 import { boundResult } from './tools/bound-result.ts';
 import { ToolError } from './tools/contract.ts';

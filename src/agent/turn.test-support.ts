@@ -5,7 +5,7 @@ import { manualClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import type { TurnInput, TurnPlace } from './contract.ts';
 import type { ChatSimulator } from './models/chat-simulator.ts';
-import { newOpenAiProvider } from './models/openai.ts';
+import { newOpenAiProvider } from './models/endpoints/openai.ts';
 import type { Tool } from './tools/contract.ts';
 import { toolSet } from './tools/tool-set.ts';
 import { newAgent } from './turn.ts';

@@ -7,7 +7,7 @@ import { openStore } from '../store/open.ts';
 import { pair } from '../store/accounts/pairing.ts';
 import { Exit } from './environment.ts';
 import { program } from './program.ts';
-import { storePath } from './open-home.ts';
+import { storePath } from './home/open-home.ts';
 
 interface Tested {
   readonly allowed: boolean;

@@ -3,12 +3,12 @@ import type { Role, RuledCommand } from '../access/command-access.ts';
 import { commands } from '../commands/registry.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Decision } from '../store/messages/inbox.ts';
+import { accessOf, chatTypes, findAccount, imagine, judgeEvent } from './arguments/known-account.ts';
+import type { ImaginedEvent, KnownAccount } from './arguments/known-account.ts';
+import { requireConfig } from './configuration/settings.ts';
 import { Exit, json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { accessOf, chatTypes, findAccount, imagine, judgeEvent } from './known-account.ts';
-import type { ImaginedEvent, KnownAccount } from './known-account.ts';
-import { lookIntoStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
+import { lookIntoStore } from './home/open-home.ts';
 
 interface Flags extends Omit<ImaginedEvent, 'chat'> {
   readonly chat?: string;

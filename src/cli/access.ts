@@ -2,18 +2,18 @@ import { Command } from 'commander';
 import type { LoadedConfig } from '../config/evaluate.ts';
 import { resolveHome } from '../config/home.ts';
 import { formatProblem } from '../config/problem.ts';
-import { setSetting } from '../config/set-setting.ts';
+import { setSetting } from '../config/settings/set-setting.ts';
 import { ConfigError } from '../core/errors.ts';
 import { platformOf } from '../core/ids.ts';
 import { platforms } from '../platforms/registry.ts';
 import { listDenials } from '../store/accounts/accounts.ts';
 import { listPaired } from '../store/accounts/pairing.ts';
 import { accessTestCommand } from './access-test.ts';
+import { requireConfig, sections } from './configuration/settings.ts';
+import type { Config } from './configuration/settings.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { lookIntoStore } from './open-home.ts';
-import { requireConfig, sections } from './settings.ts';
-import type { Config } from './settings.ts';
+import { lookIntoStore } from './home/open-home.ts';
 
 const settingPath = (account: string): string => {
   const platform = platformOf(account);

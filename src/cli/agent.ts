@@ -9,10 +9,10 @@ import { allAgentFacts } from './agent/agent-facts.ts';
 import type { AgentFacts } from './agent/agent-facts.ts';
 import { removeAgent } from './agent/remove-agent.ts';
 import type { RemoveFlags } from './agent/remove-agent.ts';
+import { requireConfig } from './configuration/settings.ts';
 import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { lookIntoStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
+import { lookIntoStore } from './home/open-home.ts';
 
 const load = async (terminal: Terminal): Promise<readonly AgentFacts[]> => {
   const config = await requireConfig(terminal);

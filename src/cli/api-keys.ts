@@ -6,7 +6,7 @@ import { apiScopes, createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from
 import type { ApiKey, ApiKeyLimits, ApiScope } from '../store/api/api-keys.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { lookIntoStore, withStore } from './open-home.ts';
+import { lookIntoStore, withStore } from './home/open-home.ts';
 
 interface CreateFlags {
   readonly scope?: readonly ApiScope[];

@@ -4,12 +4,12 @@ import { resolveHome } from '../config/home.ts';
 import { ConfigError } from '../core/errors.ts';
 import { auditObstacle, readActs } from '../lib/audit-log.ts';
 import { localTime } from '../lib/local-time.ts';
+import { isBounded, isWithin, newest, withTimeWindow } from './arguments/time-window.ts';
+import type { TimeWindow } from './arguments/time-window.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { requireHome } from './home/require-home.ts';
 import { writeDown } from './note-act.ts';
-import { requireHome } from './require-home.ts';
-import { isBounded, isWithin, newest, withTimeWindow } from './time-window.ts';
-import type { TimeWindow } from './time-window.ts';
 
 /** Commands that change who may do what, or what the gateway is; and how many of their arguments may be written down. Those that may end without having changed anything write themselves down (`noteAct`). */
 const audited: Readonly<Record<string, number>> = {

@@ -5,19 +5,19 @@ import { Command, InvalidArgumentError } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import { configFiles } from '../config/load-config.ts';
 import { formatProblem } from '../config/problem.ts';
-import { stripSecrets } from '../config/strip-secrets.ts';
+import { stripSecrets } from '../config/secrets/strip-secrets.ts';
 import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { platforms } from '../platforms/registry.ts';
 import { writeBackup } from '../portability/write-backup.ts';
 import type { Backup, BackupProgress } from '../portability/write-backup.ts';
+import { readConfig, sections } from './configuration/settings.ts';
 import { Exit, json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { interruptible } from './interruptible.ts';
+import { storePath } from './home/open-home.ts';
 import { noteAct } from './note-act.ts';
-import { storePath } from './open-home.ts';
-import { readConfig, sections } from './settings.ts';
+import { interruptible } from './process/interruptible.ts';
 
 interface BackupFlags {
   readonly secrets: boolean;

@@ -9,13 +9,13 @@ import { silentLogger } from '../lib/logger.ts';
 import { platforms } from '../platforms/registry.ts';
 import { accountData } from '../store/accounts/account-data.ts';
 import type { Store } from '../store/store.ts';
-import { configTargets } from './config-targets.ts';
+import { configTargets } from './configuration/config-targets.ts';
+import { requireConfig } from './configuration/settings.ts';
+import type { Config } from './configuration/settings.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { lookIntoStore, withStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
-import type { Config } from './settings.ts';
-import { withinTime } from './within-time.ts';
+import { lookIntoStore, withStore } from './home/open-home.ts';
+import { withinTime } from './process/within-time.ts';
 
 const listTimeoutMs = 60_000;
 

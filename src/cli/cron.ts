@@ -16,14 +16,14 @@ import { listJobs } from '../store/cron/cron-jobs.ts';
 import type { CronJob } from '../store/cron/cron-jobs.ts';
 import { listRuns } from '../store/cron/cron-runs.ts';
 import type { Store } from '../store/store.ts';
-import { configTargets } from './config-targets.ts';
+import { configTargets } from './configuration/config-targets.ts';
 import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from '../store/locks/home-lock.ts';
 import { noteAct } from './note-act.ts';
 import type { Act } from './note-act.ts';
-import { lookIntoStore, withStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
+import { lookIntoStore, withStore } from './home/open-home.ts';
+import { requireConfig } from './configuration/settings.ts';
 
 interface JobFlags {
   readonly schedule?: string;

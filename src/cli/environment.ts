@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import type { SecretCommands } from '../config/secret-commands.ts';
+import type { SecretCommands } from '../config/secrets/secret-commands.ts';
 import type { Environment } from '../config/variables.ts';
 import { printable } from '../lib/printable.ts';
 import type { Redactor } from '../lib/redact.ts';

@@ -8,14 +8,14 @@ import { erasePerson } from '../store/person/erase-person.ts';
 import type { ErasedRows } from '../store/person/erase-person.ts';
 import type { Person } from '../store/person/find-person.ts';
 import { readPersonFacts } from '../store/person/read-person.ts';
+import { lookUpPerson, printOf, readPerson, strangeAccount } from './arguments/person.ts';
+import type { FoundPerson } from './arguments/person.ts';
+import { requireConfig } from './configuration/settings.ts';
+import type { Config } from './configuration/settings.ts';
 import { json, paint, refuse } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { lookIntoStore } from './home/open-home.ts';
 import { noteAct } from './note-act.ts';
-import { lookIntoStore } from './open-home.ts';
-import { lookUpPerson, printOf, readPerson, strangeAccount } from './person.ts';
-import type { FoundPerson } from './person.ts';
-import { requireConfig } from './settings.ts';
-import type { Config } from './settings.ts';
 
 interface EraseFlags {
   readonly person: Person;

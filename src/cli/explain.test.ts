@@ -6,7 +6,7 @@ import { silentLogger } from '../lib/logger.ts';
 import { pair } from '../store/accounts/pairing.ts';
 import { openStore } from '../store/open.ts';
 import { bindSession, createSession } from '../store/sessions/sessions.ts';
-import { storePath } from './open-home.ts';
+import { storePath } from './home/open-home.ts';
 import { program } from './program.ts';
 
 const config = `

@@ -17,10 +17,10 @@ import type { BoundSession } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { accessOf, chatTypes, findAccount, imagine, judgeEvent } from './known-account.ts';
-import type { ImaginedEvent, KnownAccount } from './known-account.ts';
-import { lookIntoStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
+import { accessOf, chatTypes, findAccount, imagine, judgeEvent } from './arguments/known-account.ts';
+import type { ImaginedEvent, KnownAccount } from './arguments/known-account.ts';
+import { lookIntoStore } from './home/open-home.ts';
+import { requireConfig } from './configuration/settings.ts';
 
 interface Flags extends ImaginedEvent {
   readonly json?: true;

@@ -19,14 +19,14 @@ import type { SessionScope } from '../store/sessions/session-ids.ts';
 import { findSession } from '../store/sessions/sessions.ts';
 import type { Session } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
+import { lookUpPerson, printOf, readPerson, strangeAccount } from './arguments/person.ts';
+import type { FoundPerson } from './arguments/person.ts';
+import { requireConfig } from './configuration/settings.ts';
+import type { Config } from './configuration/settings.ts';
 import { json, refuse } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { lookIntoStore } from './home/open-home.ts';
 import { noteAct } from './note-act.ts';
-import { lookIntoStore } from './open-home.ts';
-import { lookUpPerson, printOf, readPerson, strangeAccount } from './person.ts';
-import type { FoundPerson } from './person.ts';
-import { requireConfig } from './settings.ts';
-import type { Config } from './settings.ts';
 
 interface ExportFlags extends SessionScope {
   readonly person?: Person;

@@ -14,11 +14,11 @@ import type { Trial, Trials } from '../hooks/try-hooks.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { newRedactor } from '../lib/redact.ts';
+import { requireConfig } from './configuration/settings.ts';
+import type { Config } from './configuration/settings.ts';
 import { Exit, json, paint, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { outsideOf } from './outside.ts';
-import { requireConfig } from './settings.ts';
-import type { Config } from './settings.ts';
+import { outsideOf } from './process/outside.ts';
 
 interface Listed {
   readonly hook: string;

@@ -3,9 +3,9 @@ import { newLogins } from '../http/logins.ts';
 import { reachableUrl } from '../http/reachable-url.ts';
 import { systemClock } from '../lib/clock.ts';
 import { accountData } from '../store/accounts/account-data.ts';
+import { requireConfig } from './configuration/settings.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
+import { withStore } from './home/open-home.ts';
 
 export const loginCommand = (terminal: Terminal): Command =>
   new Command('login')

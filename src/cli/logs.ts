@@ -2,12 +2,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { resolveHome } from '../config/home.ts';
-import { readableLine } from './console-line.ts';
+import { isWithin, newest, withTimeWindow } from './arguments/time-window.ts';
+import type { TimeWindow } from './arguments/time-window.ts';
 import type { Terminal } from './environment.ts';
 import { followLog, readLog } from './gateway/follow-log.ts';
-import { logLimits } from './open-log.ts';
-import { isWithin, newest, withTimeWindow } from './time-window.ts';
-import type { TimeWindow } from './time-window.ts';
+import { logLimits } from './gateway/open-log.ts';
+import { readableLine } from './process/console-line.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 

@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
-import { newSecretCommands } from '../config/secret-commands.ts';
+import { newSecretCommands } from '../config/secrets/secret-commands.ts';
 import { processEnvironment } from '../config/variables.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { newRedactor } from '../lib/redact.ts';
 import { usePlatforms } from '../platforms/registry.ts';
 import { restoringFolder } from '../store/copies/half-restored.ts';
-import { leaveWhenNobodyReads } from './closed-output.ts';
+import { leaveWhenNobodyReads } from './process/closed-output.ts';
 import { Exit } from './environment.ts';
-import { fileTrouble } from './file-trouble.ts';
+import { fileTrouble } from './home/file-trouble.ts';
 import type { Terminal } from './environment.ts';
 import { gatewayCommand } from './gateway/command.ts';
-import { loadPlugins } from './plugins.ts';
+import { loadPlugins } from './configuration/plugins.ts';
 import { rootCommand } from './root-command.ts';
 
 const version = (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
@@ -49,7 +49,7 @@ const programFor = async (terminal: Terminal, argv: readonly string[]): Promise<
 const finishBefore = async (terminal: Terminal): Promise<void> => {
   const home = resolveHome(terminal.env);
   if (!existsSync(restoringFolder(home))) return;
-  const { finishInterrupted } = await import('./finish-interrupted.ts');
+  const { finishInterrupted } = await import('./home/finish-interrupted.ts');
   await finishInterrupted(terminal, home);
 };
 

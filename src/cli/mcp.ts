@@ -4,11 +4,11 @@ import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { newRedactor } from '../lib/redact.ts';
+import { requireConfig } from './configuration/settings.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { noteAct } from './note-act.ts';
-import { outsideOf } from './outside.ts';
-import { requireConfig } from './settings.ts';
+import { outsideOf } from './process/outside.ts';
 
 /** Time to find the password in another window. */
 const loginTimeoutMs = 300_000;

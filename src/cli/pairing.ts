@@ -6,8 +6,8 @@ import { printable } from '../lib/printable.ts';
 import { listPaired, pendingPairings, removePending, unpair } from '../store/accounts/pairing.ts';
 import { json, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { lookIntoStore, withStore } from './home/open-home.ts';
 import { noteAct } from './note-act.ts';
-import { lookIntoStore, withStore } from './open-home.ts';
 
 const list = (terminal: Terminal, flags: { json?: true }): Promise<void> =>
   lookIntoStore(terminal, async (store) => {

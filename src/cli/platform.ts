@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { platforms } from '../platforms/registry.ts';
+import { loadPlugins } from './configuration/plugins.ts';
 import { json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { loadPlugins } from './plugins.ts';
 
 const list = async (terminal: Terminal, flags: { json?: true }): Promise<void> => {
   const outside = await loadPlugins(terminal.env);
@@ -31,7 +31,7 @@ export const platformCommand = (terminal: Terminal): Command => {
     .addHelpText('after', '\nExamples:\n  hermes platform check telegram\n  hermes platform check ./my-platform\n  hermes platform check hermes-platform-foo --json')
     .action(async (written: string, flags: { json?: true }) => {
       // The suite is loaded only when it is used.
-      const { checkPlatform } = await import('./check-platform.ts');
+      const { checkPlatform } = await import('./checks/check-platform.ts');
       await checkPlatform(terminal, written, flags);
     });
   return command;

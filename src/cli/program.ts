@@ -28,7 +28,7 @@ import { platformCommand } from './platform.ts';
 import { sendCommand } from './send.ts';
 import { rootCommand } from './root-command.ts';
 import { sessionsCommand } from './sessions.ts';
-import { sections } from './settings.ts';
+import { sections } from './configuration/settings.ts';
 import { setupCommand } from './setup.ts';
 import { statusCommand } from './status.ts';
 import { traceCommand } from './trace.ts';

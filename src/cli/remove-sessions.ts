@@ -6,11 +6,11 @@ import { countSaid, workOf } from '../store/retention/session-retention.ts';
 import type { AtWork } from '../store/retention/session-retention.ts';
 import { databaseNow } from '../store/store.ts';
 import type { Store } from '../store/store.ts';
+import { oneSession } from './arguments/one-session.ts';
 import { Exit, json, span } from './environment.ts';
 import type { Terminal } from './environment.ts';
+import { lookIntoStore } from './home/open-home.ts';
 import { noteAct } from './note-act.ts';
-import { oneSession } from './one-session.ts';
-import { lookIntoStore } from './open-home.ts';
 
 const unitsMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 

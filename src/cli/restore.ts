@@ -18,12 +18,12 @@ import { reindexMessages } from '../store/copies/reindex-messages.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from '../store/locks/home-lock.ts';
-import { finishInterrupted } from './finish-interrupted.ts';
+import { finishInterrupted } from './home/finish-interrupted.ts';
 import { refuseInside } from './gateway/inside-turn.ts';
-import { interruptible } from './interruptible.ts';
+import { interruptible } from './process/interruptible.ts';
 import { noteAct } from './note-act.ts';
-import { storePath } from './open-home.ts';
-import { readConfig } from './settings.ts';
+import { storePath } from './home/open-home.ts';
+import { readConfig } from './configuration/settings.ts';
 
 interface RestoreFlags {
   readonly into?: string;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { auditCommand, requireAuditLog } from './audit.ts';
 import type { Terminal } from './environment.ts';
-import { tellRootsFiles } from './root-in-home.ts';
+import { tellRootsFiles } from './home/root-in-home.ts';
 
 /** `hermes` without any of its commands. */
 export const rootCommand = (terminal: Terminal): Command =>

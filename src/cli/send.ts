@@ -15,12 +15,12 @@ import { awaitMessage, enqueueMessage } from '../delivery/send-message.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isServed } from '../store/messages/delivery-states.ts';
 import type { Store } from '../store/store.ts';
-import { configTargets } from './config-targets.ts';
+import { readPipedInput } from './arguments/piped-input.ts';
+import { configTargets } from './configuration/config-targets.ts';
+import { requireConfig } from './configuration/settings.ts';
 import { Exit, json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { withStore } from './open-home.ts';
-import { readPipedInput } from './piped-input.ts';
-import { requireConfig } from './settings.ts';
+import { withStore } from './home/open-home.ts';
 
 interface SendFlags {
   readonly to: string;

@@ -10,8 +10,8 @@ import { newestSaid } from '../store/sessions/transcripts.ts';
 import type { StoredMessage } from '../store/sessions/transcripts.ts';
 import { json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { oneSession } from './one-session.ts';
-import { lookIntoStore } from './open-home.ts';
+import { oneSession } from './arguments/one-session.ts';
+import { lookIntoStore } from './home/open-home.ts';
 import { removalCommands } from './remove-sessions.ts';
 
 const count = (text: string): number => {

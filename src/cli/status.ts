@@ -11,9 +11,9 @@ import { deadTargets } from '../store/messages/gates.ts';
 import { inboxCounts, oldestOpenMs } from '../store/messages/inbox.ts';
 import { failedDeliveries, outboxCounts } from '../store/messages/outbox.ts';
 import type { Store } from '../store/store.ts';
-import { accountFix } from './account-fix.ts';
-import { configTrouble, runningTrouble } from './config-trouble.ts';
-import type { ConfigTrouble } from './config-trouble.ts';
+import { accountFix } from './checks/account-fix.ts';
+import { configTrouble, runningTrouble } from './configuration/config-trouble.ts';
+import type { ConfigTrouble } from './configuration/config-trouble.ts';
 import { Exit, json, paint, span, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { askReady } from './gateway/ask-ready.ts';
@@ -25,8 +25,8 @@ import { holderOf, outsideText, startingText } from './gateway/process.ts';
 import type { HomeHolder } from './gateway/process.ts';
 import { silenceFix, silenceOf, silenceText } from './gateway/silence.ts';
 import type { Evidence, Silence } from './gateway/silence.ts';
-import { lookIntoStore } from './open-home.ts';
-import { readAlone } from './settings.ts';
+import { lookIntoStore } from './home/open-home.ts';
+import { readAlone } from './configuration/settings.ts';
 
 const collect = (store: Store) =>
   store.read(async (db) => ({

@@ -7,7 +7,7 @@ import { traceMessage } from '../store/messages/trace.ts';
 import type { TracedArrival, TracedDelivery, TracedMessage, TracedTurn } from '../store/messages/trace.ts';
 import { json, paint } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { lookIntoStore } from './open-home.ts';
+import { lookIntoStore } from './home/open-home.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
 

@@ -9,9 +9,9 @@ import { Exit, json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { isHomeTaken } from '../store/locks/home-lock.ts';
 import { writeDown } from './note-act.ts';
-import { lookIntoStore, withStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
-import type { Config } from './settings.ts';
+import { lookIntoStore, withStore } from './home/open-home.ts';
+import { requireConfig } from './configuration/settings.ts';
+import type { Config } from './configuration/settings.ts';
 
 interface Flags {
   readonly with?: string;

@@ -8,12 +8,12 @@ import { systemClock } from '../lib/clock.ts';
 import { newRedactor } from '../lib/redact.ts';
 import { answersTo, callRoute, commentPlace, isNowhere, namedIn, newSecret, routeName, schemes, shellCall } from '../platforms/webhook/client.ts';
 import type { Route, Scheme, TrialAnswer, WebhookOptions } from '../platforms/webhook/client.ts';
-import { configTargets } from './config-targets.ts';
+import { configTargets } from './configuration/config-targets.ts';
+import { requireConfig } from './configuration/settings.ts';
+import type { Config } from './configuration/settings.ts';
 import { Exit, json, table } from './environment.ts';
 import type { Terminal } from './environment.ts';
-import { lookIntoStore } from './open-home.ts';
-import { requireConfig } from './settings.ts';
-import type { Config } from './settings.ts';
+import { lookIntoStore } from './home/open-home.ts';
 import { Draft } from './setup/draft.ts';
 import type { Change, DraftOptions } from './setup/draft.ts';
 

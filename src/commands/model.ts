@@ -1,6 +1,6 @@
-import { parseModelName } from '../agent/models/model-name.ts';
+import { factsOf, providerNames } from '../agent/models/endpoints/providers.ts';
+import { parseModelName } from '../agent/models/facts/model-name.ts';
 import { defaultModel } from '../agent/models/options.ts';
-import { factsOf, providerNames } from '../agent/models/providers.ts';
 import { changeSettings, findSession } from '../store/sessions/sessions.ts';
 import type { Writing } from '../store/store.ts';
 import type { AfterCommit, Command, CommandCall } from './contract.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from './load-config.ts';
 import { formatProblem } from './problem.ts';
-import { maxFileBytes } from './read-config-file.ts';
 import { samplePlatforms, sampleSections, temporaryHome } from './sample-config.ts';
 import type { SampleConfig } from './sample-config.ts';
+import { maxFileBytes } from './text/read-config-file.ts';
 
 const load = (home: string, env: Readonly<Record<string, string>> = {}): Promise<SampleConfig> => loadConfig({ home, env, sections: sampleSections, platforms: samplePlatforms });
 

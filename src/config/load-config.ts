@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { configFileName, envFileName, evaluate } from './evaluate.ts';
 import type { ConfigInput, LoadedConfig } from './evaluate.ts';
 import type { Problem } from './problem.ts';
-import { readConfigFile } from './read-config-file.ts';
-import type { ConfigFile } from './read-config-file.ts';
-import { evaluateWithSecrets } from './read-secrets.ts';
+import { evaluateWithSecrets } from './secrets/read-secrets.ts';
 import type { Section, SectionValues } from './section.ts';
+import { readConfigFile } from './text/read-config-file.ts';
+import type { ConfigFile } from './text/read-config-file.ts';
 
 export interface LoadOptions<Sections extends readonly Section[]> extends ConfigInput<Sections> {
   readonly home: string;

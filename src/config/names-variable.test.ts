@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { evaluate } from './evaluate.ts';
 import { formatProblem } from './problem.ts';
 import { defineSection } from './section.ts';
-import { settingsAsYaml } from './show-settings.ts';
+import { settingsAsYaml } from './settings/show-settings.ts';
 
 const sections = [defineSection('lock', z.object({ key_env: z.string().min(4).optional().describe('Where the key is').meta({ secret: true, namesVariable: true }) }).prefault({}), 'live')] as const;
 

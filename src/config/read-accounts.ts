@@ -4,15 +4,15 @@ import type { AccountName } from '../core/ids.ts';
 import { accountOptions } from '../platforms/account-options.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { nearest } from './nearest.ts';
 import { isPlainKey, problemAt, writtenPath } from './problem.ts';
 import type { Origin, Problem, SettingPath } from './problem.ts';
-import { checkSetting, onePerSetting, settleSetting } from './read-setting.ts';
-import type { ReadContext } from './read-setting.ts';
 import { isLoose, settingsOf, variableName } from './schema.ts';
-import { emptyMap } from './setting-node.ts';
-import type { MapEntry, MapNode, SettingNode } from './setting-node.ts';
-import { renameAliases } from './settle.ts';
+import { nearest } from './settings/nearest.ts';
+import { checkSetting, onePerSetting, settleSetting } from './settings/read-setting.ts';
+import type { ReadContext } from './settings/read-setting.ts';
+import { emptyMap } from './settings/setting-node.ts';
+import type { MapEntry, MapNode, SettingNode } from './settings/setting-node.ts';
+import { renameAliases } from './settings/settle.ts';
 import type { Variables } from './variables.ts';
 
 /** What the configuration has to know about a platform. */

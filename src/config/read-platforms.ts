@@ -1,9 +1,9 @@
-import type { Layout } from './layout.ts';
-import type { MisspeltVariable } from './misspelt-variables.ts';
 import { isPlainKey, problemAt } from './problem.ts';
 import type { Problem } from './problem.ts';
 import { readAccounts, unknownPlatform } from './read-accounts.ts';
 import type { AccountReading, DisabledAccount, PlatformFacts } from './read-accounts.ts';
+import type { Layout } from './text/layout.ts';
+import type { MisspeltVariable } from './upkeep/misspelt-variables.ts';
 import type { Variables } from './variables.ts';
 
 export interface PlatformReadings {

@@ -1,7 +1,7 @@
-import type { EnvFile } from './parse-env-file.ts';
 import type { Origin } from './problem.ts';
-import { sourceEndings, sourceText } from './secret-source.ts';
-import type { SecretSources } from './secret-source.ts';
+import { sourceEndings, sourceText } from './secrets/secret-source.ts';
+import type { SecretSources } from './secrets/secret-source.ts';
+import type { EnvFile } from './text/parse-env-file.ts';
 
 /** What `process.env` is, without the process. */
 export type Environment = Readonly<Record<string, string | undefined>>;

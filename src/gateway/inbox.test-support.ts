@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sampleEvent } from '../../test/support/samples.ts';
-import { gatewayConfig, requireConfig } from '../cli/settings.ts';
+import { gatewayConfig, requireConfig } from '../cli/configuration/settings.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import { newChains } from '../lib/chains.ts';
 import type { Clock } from '../lib/clock.ts';

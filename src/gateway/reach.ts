@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
-import { addressOf } from '../agent/models/create-provider.ts';
-import { listModels } from '../agent/models/list-models.ts';
+import { addressOf } from '../agent/models/endpoints/create-provider.ts';
+import { listModels } from '../agent/models/endpoints/list-models.ts';
 import type { Reach } from '../commands/reach.ts';
 import type { AuditedAct } from '../lib/audit-log.ts';
 import type { Adapter } from '../platforms/contract.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentKindFields, checkAgentKind } from '../agent/acp/options.ts';
+import { providerNames } from '../agent/models/endpoints/providers.ts';
 import { address } from '../agent/models/options.ts';
-import { providerNames } from '../agent/models/providers.ts';
 import { toolsetName } from '../agent/tools/toolsets.ts';
 import { defineSection } from '../config/section.ts';
 import { checkAgents } from './check-agents.ts';

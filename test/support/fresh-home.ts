@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { sections } from '../../src/cli/settings.ts';
-import { knownVariables } from '../../src/config/misspelt-variables.ts';
+import { sections } from '../../src/cli/configuration/settings.ts';
+import { knownVariables } from '../../src/config/upkeep/misspelt-variables.ts';
 import { platforms } from '../../src/platforms/registry.ts';
 import type { World } from './whole.ts';
 

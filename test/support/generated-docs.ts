@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { sections } from '../../src/cli/settings.ts';
+import { sections } from '../../src/cli/configuration/settings.ts';
 import type { Command } from '../../src/commands/contract.ts';
 import { commands } from '../../src/commands/registry.ts';
-import { describeSettings } from '../../src/config/describe-settings.ts';
-import type { SettingDescription } from '../../src/config/describe-settings.ts';
+import { describeSettings } from '../../src/config/settings/describe-settings.ts';
+import type { SettingDescription } from '../../src/config/settings/describe-settings.ts';
 import { hookEvents } from '../../src/hooks/events.ts';
 import { loadPlatform } from '../../src/platforms/load-platform.ts';
 import { platforms as ours } from '../../src/platforms/registry.ts';

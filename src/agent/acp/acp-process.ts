@@ -7,7 +7,7 @@ import type { ClientConnection, ClientContext, InitializeResponse, RequestPermis
 import { slept } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { listOf, recordOf, textOf } from '../models/json-fields.ts';
+import { listOf, recordOf, textOf } from '../models/wires/json-fields.ts';
 import { ToolError } from '../tools/contract.ts';
 import { endGroup } from '../tools/terminal/kill-group.ts';
 import type { ClientFiles } from './client-files.ts';

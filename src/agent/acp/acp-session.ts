@@ -3,7 +3,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { findAcpSession } from '../../store/agents/acp-sessions.ts';
 import type { AcpSession } from '../../store/agents/acp-sessions.ts';
 import type { Store } from '../../store/store.ts';
-import { textOf } from '../models/json-fields.ts';
+import { textOf } from '../models/wires/json-fields.ts';
 import { AgentGone } from './acp-process.ts';
 import type { AcpProcess, LiveSession } from './acp-process.ts';
 import { saidSince, splitTranscript } from './transcript-mark.ts';

@@ -1,7 +1,7 @@
 import type { PermissionOption, RequestPermissionOutcome, RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import type { Answer, Question, QuestionOption } from '../../core/question.ts';
 import { fenced, fingerprint, shownText } from '../approvals/visible-text.ts';
-import { recordOf, textOf } from '../models/json-fields.ts';
+import { recordOf, textOf } from '../models/wires/json-fields.ts';
 
 /** What an agent asks a person to allow. */
 export interface PermissionQuestion {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import type { Attachment, TranscriptMessage } from '../../core/transcript.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { loadImages } from '../models/load-images.ts';
+import { loadImages } from '../models/media/load-images.ts';
 
 /** How much of a conversation is told to an agent that does not remember it. */
 const maxHistoryChars = 24_000;

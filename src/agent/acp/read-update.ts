@@ -1,4 +1,4 @@
-import { amountOf, listOf, recordOf, textOf } from '../models/json-fields.ts';
+import { amountOf, listOf, recordOf, textOf } from '../models/wires/json-fields.ts';
 
 export type CallStatus = 'pending' | 'in_progress' | 'completed' | 'failed';
 

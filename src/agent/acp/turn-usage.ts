@@ -1,6 +1,6 @@
 import type { Usage } from '../../core/transcript.ts';
 import { noUsage } from '../../core/transcript.ts';
-import { countOf, recordOf } from '../models/json-fields.ts';
+import { countOf, recordOf } from '../models/wires/json-fields.ts';
 
 /** What a turn has used, as far as the agent says: tokens with its last word, and what the session's costs have grown by. */
 export const usageOf = (answer: unknown, costUsd: { readonly before: number | undefined; readonly after: number | undefined }): Usage | undefined => {

@@ -9,7 +9,7 @@ import type { EndReason } from '../../store/sessions/sessions.ts';
 import { appendMessage } from '../../store/sessions/transcripts.ts';
 import { calls, newChatSimulator, says } from '../models/chat-simulator.ts';
 import type { ChatSimulator } from '../models/chat-simulator.ts';
-import { newOpenAiProvider } from '../models/openai.ts';
+import { newOpenAiProvider } from '../models/endpoints/openai.ts';
 import { newAgent } from '../turn.ts';
 import { dmSession, newMemoryScene } from './agent-memory.test-support.ts';
 import type { MemoryScene } from './agent-memory.test-support.ts';

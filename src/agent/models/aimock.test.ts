@@ -4,9 +4,9 @@ import { LLMock } from '@copilotkit/aimock';
 import type { TranscriptMessage } from '../../core/transcript.ts';
 import { ask, endpoint, failure, finishOf, look, question, rowOf, said } from './conformance.test-support.ts';
 import type { ModelProvider } from './contract.ts';
-import type { EndpointOptions } from './endpoint.ts';
+import type { EndpointOptions } from './endpoints/endpoint.ts';
 import { scripts } from './scripted-answers.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from './wires/wire.ts';
 
 /** Every wire format against a server that others wrote, with its faults. */
 for (const wire of Object.keys(scripts) as Wire['name'][]) {

@@ -10,7 +10,7 @@ import { newCompleteText } from './complete-text.ts';
 import type { CompleteText, CompleteTextOptions } from './complete-text.ts';
 import { askedTimes } from './conformance.test-support.ts';
 import type { ModelRoute } from './contract.ts';
-import { newEndpoint } from './endpoint.ts';
+import { newEndpoint } from './endpoints/endpoint.ts';
 
 let small: ChatSimulator;
 let main: ChatSimulator;

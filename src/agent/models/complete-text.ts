@@ -4,10 +4,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { newDeadline } from '../deadline.ts';
 import type { ModelRequest, ModelRoute } from './contract.ts';
-import { isModelImage } from './load-images.ts';
+import { afterStep, firstTry, recover } from './endpoints/recovery.ts';
+import { routeLabel } from './endpoints/route-cursor.ts';
+import { isModelImage } from './media/load-images.ts';
 import type { AuxiliaryTask } from './options.ts';
-import { afterStep, firstTry, recover } from './recovery.ts';
-import { routeLabel } from './route-cursor.ts';
 
 export interface TextRequest {
   readonly system: string;

@@ -6,10 +6,10 @@ import type { Clock, ManualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import type { ChatSimulator } from './chat-simulator.ts';
 import type { Finish, ModelEvent, ModelProvider, ModelRequest } from './contract.ts';
-import { newEndpoint } from './endpoint.ts';
-import type { EndpointOptions } from './endpoint.ts';
-import { quirksOf } from './providers.ts';
-import type { WireContext } from './wire.ts';
+import { newEndpoint } from './endpoints/endpoint.ts';
+import type { EndpointOptions } from './endpoints/endpoint.ts';
+import { quirksOf } from './endpoints/providers.ts';
+import type { WireContext } from './wires/wire.ts';
 
 export const apiKey = 'key-0123456789-very-secret';
 

@@ -13,9 +13,9 @@ import { json, newChatSimulator, raw, silence, status } from './chat-simulator.t
 import type { Answer, ChatSimulator } from './chat-simulator.ts';
 import { apiKey, ask, askedTimes, elapsing, endpoint, failure, finishOf, look, never, question, rowOf, said } from './conformance.test-support.ts';
 import type { ModelProvider, ModelRequest } from './contract.ts';
-import type { EndpointOptions } from './endpoint.ts';
+import type { EndpointOptions } from './endpoints/endpoint.ts';
 import { answers, scripts } from './scripted-answers.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from './wires/wire.ts';
 
 const call = { id: 'call_a', name: 'look', arguments: '{"x":1}' };
 const seal = 'SEALED0123456789';

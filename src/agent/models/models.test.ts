@@ -8,7 +8,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { newChatSimulator, says, status } from './chat-simulator.ts';
 import type { ChatSimulator } from './chat-simulator.ts';
-import { newModelLists } from './model-lists.ts';
+import { newModelLists } from './endpoints/model-lists.ts';
 import { newModels } from './models.ts';
 import type { Models, ModelsDeps } from './models.ts';
 import { auxiliarySection, fallbackSection, modelSection } from './options.ts';

@@ -2,16 +2,16 @@ import type { MediaNotes } from '../../store/messages/media-notes.ts';
 import { newCompleteText } from './complete-text.ts';
 import type { CompleteText } from './complete-text.ts';
 import type { ModelProvider, ModelRoute } from './contract.ts';
-import { addressOf, providerFor } from './create-provider.ts';
-import type { EndpointAddress, EndpointChoice, ProviderDeps } from './create-provider.ts';
-import { newDescribeImages } from './describe-images.ts';
-import { knownContextTokens } from './known-models.ts';
-import type { ModelLists } from './model-lists.ts';
-import { parseModelName } from './model-name.ts';
+import { addressOf, providerFor } from './endpoints/create-provider.ts';
+import type { EndpointAddress, EndpointChoice, ProviderDeps } from './endpoints/create-provider.ts';
+import type { ModelLists } from './endpoints/model-lists.ts';
+import { factsOf } from './endpoints/providers.ts';
+import type { ProviderName } from './endpoints/providers.ts';
+import { knownContextTokens } from './facts/known-models.ts';
+import { parseModelName } from './facts/model-name.ts';
+import { newDescribeImages } from './media/describe-images.ts';
 import { defaultModel } from './options.ts';
 import type { AuxiliaryOptions, AuxiliaryTask, ModelSettings } from './options.ts';
-import { factsOf } from './providers.ts';
-import type { ProviderName } from './providers.ts';
 
 export interface ModelsDeps extends Omit<ProviderDeps, 'imageInput' | 'describeImages'> {
   /** Where it is kept what images show; without it models that cannot look at images only read their names. */

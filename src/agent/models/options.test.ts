@@ -6,9 +6,9 @@ import type { ConfigInput } from '../../config/evaluate.ts';
 import { manualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { newChatSimulator, says } from './chat-simulator.ts';
-import { addressOf, createProvider } from './create-provider.ts';
+import { addressOf, createProvider } from './endpoints/create-provider.ts';
+import { providerNames } from './endpoints/providers.ts';
 import { auxiliarySection, defaultModel, fallbackSection, modelSection } from './options.ts';
-import { providerNames } from './providers.ts';
 
 const { schema } = modelSection;
 const deps = { clock: manualClock(), log: silentLogger };

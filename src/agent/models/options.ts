@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { defineSection } from '../../config/section.ts';
 import { reasoningEfforts } from '../../core/reasoning-effort.ts';
-import type { ImageInput } from './endpoint.ts';
-import { pricingVersion } from './prices.ts';
-import { factsOf, providerNames } from './providers.ts';
-import type { ProviderFacts, ProviderName } from './providers.ts';
+import type { ImageInput } from './endpoints/endpoint.ts';
+import { factsOf, providerNames } from './endpoints/providers.ts';
+import type { ProviderFacts, ProviderName } from './endpoints/providers.ts';
+import { pricingVersion } from './facts/prices.ts';
 
 /** A connection that is silent for longer is not coming back. */
 const longestWaitMs = 900_000;

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../../core/transcript.ts';
 import { chunkOf, raw } from './chat-simulator.ts';
 import type { Answer } from './chat-simulator.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from './wires/wire.ts';
 
 /** What a simulated model answers, whatever it speaks. */
 export interface ScriptedAnswer {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultModel } from '../../agent/models/options.ts';
 import { loadSkills } from '../../agent/tools/skills/load-skills.ts';
-import { OwnVariables } from '../../config/own-variables.ts';
+import { OwnVariables } from '../../config/secrets/own-variables.ts';
 import { settingsOfAgent } from '../../gateway/agents/settings-of-agent.ts';
 import { localDay } from '../../lib/local-day.ts';
 import { newRedactor } from '../../lib/redact.ts';
@@ -13,8 +13,8 @@ import { conversationsByAgent } from '../../store/agents/agent-counts.ts';
 import { spendOfDay } from '../../store/agents/agent-spend.ts';
 import { countJobs } from '../../store/cron/cron-jobs.ts';
 import type { Store } from '../../store/store.ts';
+import type { Config } from '../configuration/settings.ts';
 import type { Terminal } from '../environment.ts';
-import type { Config } from '../settings.ts';
 
 /** What there is to know about an agent without looking into its secrets. */
 export interface AgentFacts {

@@ -3,8 +3,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { Terminal } from '../environment.ts';
 import { json } from '../environment.ts';
-import { readPipedInput } from '../piped-input.ts';
-import { refuseUnknown } from '../refuse-unknown.ts';
+import { readPipedInput } from '../arguments/piped-input.ts';
+import { refuseUnknown } from '../arguments/refuse-unknown.ts';
 import type { WindowWish } from './window.ts';
 
 interface ChatFlags extends WindowWish {

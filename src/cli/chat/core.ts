@@ -11,11 +11,11 @@ import { attachPath } from '../../platforms/local/client.ts';
 import { isHomeTaken, lockHome } from '../../store/locks/home-lock.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { requireConfig } from '../configuration/settings.ts';
+import type { Config } from '../configuration/settings.ts';
 import type { Terminal } from '../environment.ts';
-import { storeOf } from '../open-home.ts';
-import { refuseRoot } from '../root-in-home.ts';
-import { requireConfig } from '../settings.ts';
-import type { Config } from '../settings.ts';
+import { storeOf } from '../home/open-home.ts';
+import { refuseRoot } from '../home/root-in-home.ts';
 import type { Host } from './host.ts';
 
 const platform = 'local';

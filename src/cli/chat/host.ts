@@ -9,13 +9,13 @@ import { platforms } from '../../platforms/registry.ts';
 import type { FileLock } from '../../store/locks/file-lock.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { followConfig } from '../configuration/follow-config.ts';
+import { gatewayConfig } from '../configuration/settings.ts';
+import type { Config } from '../configuration/settings.ts';
 import type { Terminal } from '../environment.ts';
-import { followConfig } from '../follow-config.ts';
-import { storeOf } from '../open-home.ts';
-import { openLog } from '../open-log.ts';
-import { outsideOf } from '../outside.ts';
-import { gatewayConfig } from '../settings.ts';
-import type { Config } from '../settings.ts';
+import { openLog } from '../gateway/open-log.ts';
+import { storeOf } from '../home/open-home.ts';
+import { outsideOf } from '../process/outside.ts';
 
 /** A gateway inside this process, for as long as the terminal is open. */
 export interface Host {

@@ -1,8 +1,8 @@
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { attachPath } from '../../platforms/local/client.ts';
-import type { Config } from '../settings.ts';
-import { withinTime } from '../within-time.ts';
+import type { Config } from '../configuration/settings.ts';
+import { withinTime } from '../process/within-time.ts';
 
 export type ProbedSocket = { readonly path: string; readonly answers: true } | { readonly path: string; readonly answers: false; readonly reason: string };
 

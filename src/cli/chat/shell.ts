@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describeSettings } from '../../config/describe-settings.ts';
+import { describeSettings } from '../../config/settings/describe-settings.ts';
 import type { Environment } from '../../config/variables.ts';
 import { platforms } from '../../platforms/registry.ts';
-import { sections } from '../settings.ts';
+import { sections } from '../configuration/settings.ts';
 
 /** The environment without what the settings call a secret. */
 export const withoutSecrets = (env: Environment): Environment => {

@@ -1,7 +1,7 @@
-import { addressOf } from '../../agent/models/create-provider.ts';
+import { addressOf } from '../../agent/models/endpoints/create-provider.ts';
 import { readBacklog } from '../../store/messages/backlog.ts';
 import { span } from '../environment.ts';
-import { withinTime } from '../within-time.ts';
+import { withinTime } from '../process/within-time.ts';
 import { askable } from './examination.ts';
 import type { Examination } from './examination.ts';
 import { broken, ok, skipped } from './finding.ts';

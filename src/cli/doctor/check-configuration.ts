@@ -1,5 +1,5 @@
 import { formatProblem } from '../../config/problem.ts';
-import { configTrouble, runningTrouble } from '../config-trouble.ts';
+import { configTrouble, runningTrouble } from '../configuration/config-trouble.ts';
 import { holderOf } from '../gateway/process.ts';
 import type { Examination } from './examination.ts';
 import { broken, ok, warning } from './finding.ts';

@@ -1,5 +1,5 @@
 import { defaultModel } from '../../agent/models/options.ts';
-import { checkModel } from '../check-model.ts';
+import { checkModel } from '../checks/check-model.ts';
 import type { Examination } from './examination.ts';
 import { broken, ok, skipped, warning } from './finding.ts';
 import type { Finding } from './finding.ts';

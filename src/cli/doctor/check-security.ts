@@ -5,7 +5,7 @@ import { platforms } from '../../platforms/registry.ts';
 import { noAuthentication } from '../../platforms/webhook/client.ts';
 import type { WebhookOptions } from '../../platforms/webhook/client.ts';
 import { listApiKeys } from '../../store/api/api-keys.ts';
-import type { Config } from '../settings.ts';
+import type { Config } from '../configuration/settings.ts';
 import { askable } from './examination.ts';
 import type { Examination } from './examination.ts';
 import { broken, ok, skipped, warning } from './finding.ts';

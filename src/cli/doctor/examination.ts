@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { evaluate } from '../../config/evaluate.ts';
 import type { LoadedConfig } from '../../config/evaluate.ts';
 import { resolveHome } from '../../config/home.ts';
-import { readTexts } from '../../config/config-texts.ts';
+import { readTexts } from '../../config/text/config-texts.ts';
 import { StoreError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -14,9 +14,9 @@ import type { Terminal } from '../environment.ts';
 import { holderOf, startingText } from '../gateway/process.ts';
 import { silenceOf } from '../gateway/silence.ts';
 import type { Silence } from '../gateway/silence.ts';
-import { storePath } from '../open-home.ts';
-import { readConfig, sections } from '../settings.ts';
-import type { Config } from '../settings.ts';
+import { storePath } from '../home/open-home.ts';
+import { readConfig, sections } from '../configuration/settings.ts';
+import type { Config } from '../configuration/settings.ts';
 
 /** Reading a larger database whole would take longer than anybody waits. */
 const wholeBytes = 256 * 1024 * 1024;

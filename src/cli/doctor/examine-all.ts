@@ -14,7 +14,7 @@ import { checkWork } from './check-work.ts';
 import type { Examination } from './examination.ts';
 import { broken } from './finding.ts';
 import type { Finding } from './finding.ts';
-import { withinTime } from '../within-time.ts';
+import { withinTime } from '../process/within-time.ts';
 
 type Check = (examined: Examination, signal: AbortSignal) => Promise<readonly Finding[]>;
 

@@ -8,7 +8,7 @@ import { unfinishedTurn } from '../../store/sessions/turns.ts';
 import type { UnfinishedTurn } from '../../store/sessions/turns.ts';
 import type { Writing } from '../../store/store.ts';
 import type { Terminal } from '../environment.ts';
-import { withStore } from '../open-home.ts';
+import { withStore } from '../home/open-home.ts';
 import { leaveWish } from './end-wish.ts';
 import type { EndWish } from './end-wish.ts';
 import { gatewayMarker } from './gateway-marker.ts';

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../config/variables.ts';
 import { ConfigError } from '../../core/errors.ts';
-import { nameOfUser } from '../name-of-user.ts';
+import { nameOfUser } from '../home/name-of-user.ts';
 import { holderOf, lookFor } from './process.ts';
 import { servicesNamedFor } from './service.ts';
 import type { Service, ServiceCommand } from './service.ts';

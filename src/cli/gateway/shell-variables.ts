@@ -1,15 +1,15 @@
-import { providers } from '../../agent/models/providers.ts';
-import type { ProviderFacts } from '../../agent/models/providers.ts';
+import { providers } from '../../agent/models/endpoints/providers.ts';
+import type { ProviderFacts } from '../../agent/models/endpoints/providers.ts';
 import { resolveHome } from '../../config/home.ts';
 import { configFiles } from '../../config/load-config.ts';
-import { knownVariables } from '../../config/misspelt-variables.ts';
-import { OwnVariables } from '../../config/own-variables.ts';
+import { OwnVariables } from '../../config/secrets/own-variables.ts';
+import { knownVariables } from '../../config/upkeep/misspelt-variables.ts';
 import type { Environment } from '../../config/variables.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { newRedactor } from '../../lib/redact.ts';
 import { platforms } from '../../platforms/registry.ts';
+import { readAlone, sections } from '../configuration/settings.ts';
 import type { Terminal } from '../environment.ts';
-import { readAlone, sections } from '../settings.ts';
 
 /** Variables of this shell that stand for settings of a gateway. */
 const settingsIn = (env: Environment): readonly string[] => [...knownVariables(sections, platforms).keys()].filter((name) => (env[name] ?? '') !== '').toSorted();

@@ -22,13 +22,13 @@ import type { UpgradeProgress } from '../../store/copies/upgrade-copy.ts';
 import { measuredStore } from '../../store/measured-store.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { gatewayConfig } from '../configuration/settings.ts';
+import type { Config } from '../configuration/settings.ts';
 import type { Terminal } from '../environment.ts';
-import { storeOf } from '../open-home.ts';
-import { outsideOf } from '../outside.ts';
+import { storeOf } from '../home/open-home.ts';
+import { outsideOf } from '../process/outside.ts';
 import { readinessOf } from '../readiness.ts';
-import { canRestart } from '../restart-process.ts';
-import { gatewayConfig } from '../settings.ts';
-import type { Config } from '../settings.ts';
+import { canRestart } from './restart-process.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -4,8 +4,8 @@ import { slept, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { writeAtomically } from '../../lib/write-atomically.ts';
 import type { Terminal } from '../environment.ts';
-import { isSupervised } from '../restart-process.ts';
 import type { SystemdNotice } from './notify-systemd.ts';
+import { isSupervised } from './restart-process.ts';
 
 const fileOf = (home: string): string => join(home, 'gateway-starts.json');
 

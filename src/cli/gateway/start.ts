@@ -3,10 +3,10 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../core/errors.ts';
-import { readableLine } from '../console-line.ts';
+import { readableLine } from '../process/console-line.ts';
 import { Exit } from '../environment.ts';
 import type { Terminal } from '../environment.ts';
-import { refuseRoot } from '../root-in-home.ts';
+import { refuseRoot } from '../home/root-in-home.ts';
 import { homeHolder } from '../../store/locks/lock-holder.ts';
 import { holderOf, isHeldBy, lookFor, outsideTrouble, startingText, writtenPid } from './process.ts';
 import type { HomeHolder } from './process.ts';

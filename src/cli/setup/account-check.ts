@@ -2,7 +2,7 @@ import type { AccountConfig } from '../../config/read-accounts.ts';
 import { formatProblem } from '../../config/problem.ts';
 import type { Problem } from '../../config/problem.ts';
 import type { Identity, Platform } from '../../platforms/contract.ts';
-import { checkAccount } from '../check-account.ts';
+import { checkAccount } from '../checks/check-account.ts';
 import { accountPath } from './account-settings.ts';
 import { checkTimeoutMs } from './run.ts';
 import type { CheckNote, SetupRun } from './run.ts';

@@ -1,5 +1,5 @@
-import { factsOf, providerNames } from '../../agent/models/providers.ts';
-import type { ProviderName } from '../../agent/models/providers.ts';
+import { factsOf, providerNames } from '../../agent/models/endpoints/providers.ts';
+import type { ProviderName } from '../../agent/models/endpoints/providers.ts';
 import { checkDraftedModel } from './model-check.ts';
 import { findModels, modelsOf } from './find-models.ts';
 import type { ModelSource } from './find-models.ts';

@@ -3,7 +3,7 @@ import type { Platform } from '../../platforms/contract.ts';
 import { accountPath, accountSettings, settingChange } from './account-settings.ts';
 import type { AccountSetting } from './account-settings.ts';
 import { checkDrafted, draftedAccount, problemText } from './account-check.ts';
-import type { EffectiveSetting } from '../../config/effective-settings.ts';
+import type { EffectiveSetting } from '../../config/settings/effective-settings.ts';
 import type { Prompts } from './prompts.ts';
 import type { SetupRun } from './run.ts';
 

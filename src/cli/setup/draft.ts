@@ -1,27 +1,27 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { editTexts, newProblems, readTexts, setVariable, writeTexts } from '../../config/config-texts.ts';
-import type { NewProblems } from '../../config/config-texts.ts';
-import { editYaml, parseValue } from '../../config/edit-yaml.ts';
+import { editTexts, newProblems, readTexts, setVariable, writeTexts } from '../../config/text/config-texts.ts';
+import type { NewProblems } from '../../config/text/config-texts.ts';
+import { editYaml, parseValue } from '../../config/text/edit-yaml.ts';
 import { configFileName, envFileName, evaluate } from '../../config/evaluate.ts';
 import type { ConfigTexts, LoadedConfig } from '../../config/evaluate.ts';
-import { findSetting, splitPath } from '../../config/find-setting.ts';
-import { whileConfigLocked } from '../../config/lock-config.ts';
-import { parseEnvFile } from '../../config/parse-env-file.ts';
-import { parseYaml } from '../../config/parse-yaml.ts';
+import { findSetting, splitPath } from '../../config/settings/find-setting.ts';
+import { whileConfigLocked } from '../../config/upkeep/lock-config.ts';
+import { parseEnvFile } from '../../config/text/parse-env-file.ts';
+import { parseYaml } from '../../config/text/parse-yaml.ts';
 import { formatProblem } from '../../config/problem.ts';
-import { evaluateWithSecrets } from '../../config/read-secrets.ts';
+import { evaluateWithSecrets } from '../../config/secrets/read-secrets.ts';
 import { factsOf } from '../../config/schema.ts';
-import type { SecretCommands } from '../../config/secret-commands.ts';
-import type { SecretReadings } from '../../config/secret-source.ts';
-import { childOf } from '../../config/setting-node.ts';
+import type { SecretCommands } from '../../config/secrets/secret-commands.ts';
+import type { SecretReadings } from '../../config/secrets/secret-source.ts';
+import { childOf } from '../../config/settings/setting-node.ts';
 import type { Environment } from '../../config/variables.ts';
 import { writeAtomically } from '../../lib/write-atomically.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import { platforms } from '../../platforms/registry.ts';
-import { sections } from '../settings.ts';
-import type { Config } from '../settings.ts';
+import { sections } from '../configuration/settings.ts';
+import type { Config } from '../configuration/settings.ts';
 
 export interface Change {
   /** As in `hermes config set`. */

@@ -1,8 +1,8 @@
-import { discoverLocalServers } from '../../agent/models/discover.ts';
-import { listModels } from '../../agent/models/list-models.ts';
-import { factsOf, providerNames } from '../../agent/models/providers.ts';
-import type { ProviderName } from '../../agent/models/providers.ts';
-import { withinTime } from '../within-time.ts';
+import { discoverLocalServers } from '../../agent/models/endpoints/discover.ts';
+import { listModels } from '../../agent/models/endpoints/list-models.ts';
+import { factsOf, providerNames } from '../../agent/models/endpoints/providers.ts';
+import type { ProviderName } from '../../agent/models/endpoints/providers.ts';
+import { withinTime } from '../process/within-time.ts';
 import { unusualAddress, wishedAddress } from './model-settings.ts';
 import type { EndpointWish } from './model-settings.ts';
 import type { SetupRun } from './run.ts';

@@ -5,7 +5,7 @@ import { soundsSecret } from '../../config/variables.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { listPaired } from '../../store/accounts/pairing.ts';
 import type { Terminal } from '../environment.ts';
-import { lookIntoStore, withStore } from '../open-home.ts';
+import { lookIntoStore, withStore } from '../home/open-home.ts';
 import { isHomeTaken } from '../../store/locks/home-lock.ts';
 import type { WrittenFiles } from './draft.ts';
 import { nameOf } from './account-check.ts';

@@ -1,5 +1,5 @@
 import { defaultModel } from '../../agent/models/options.ts';
-import { checkModel } from '../check-model.ts';
+import { checkModel } from '../checks/check-model.ts';
 import { problemText } from './account-check.ts';
 import { checkTimeoutMs } from './run.ts';
 import type { CheckNote, SetupRun } from './run.ts';

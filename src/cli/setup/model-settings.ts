@@ -1,7 +1,7 @@
-import { addressOf } from '../../agent/models/create-provider.ts';
-import type { EndpointAddress } from '../../agent/models/create-provider.ts';
-import { factsOf } from '../../agent/models/providers.ts';
-import type { ProviderName } from '../../agent/models/providers.ts';
+import { addressOf } from '../../agent/models/endpoints/create-provider.ts';
+import type { EndpointAddress } from '../../agent/models/endpoints/create-provider.ts';
+import { factsOf } from '../../agent/models/endpoints/providers.ts';
+import type { ProviderName } from '../../agent/models/endpoints/providers.ts';
 import type { Change, Draft } from './draft.ts';
 
 /** An endpoint, and where its key is. */

@@ -1,6 +1,6 @@
-import { factsOf, isProviderName, providerNames } from '../../agent/models/providers.ts';
-import type { ProviderName } from '../../agent/models/providers.ts';
-import { nearest } from '../../config/nearest.ts';
+import { factsOf, isProviderName, providerNames } from '../../agent/models/endpoints/providers.ts';
+import type { ProviderName } from '../../agent/models/endpoints/providers.ts';
+import { nearest } from '../../config/settings/nearest.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { findModels, modelsOf } from './find-models.ts';
 import type { SetupFlags } from './flags.ts';

@@ -1,8 +1,8 @@
-import { nearest } from '../../config/nearest.ts';
+import { nearest } from '../../config/settings/nearest.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { platformOf } from '../../core/ids.ts';
 import type { Platform } from '../../platforms/contract.ts';
-import { sections } from '../settings.ts';
+import { sections } from '../configuration/settings.ts';
 import { accountPath, accountSettings, settingChange } from './account-settings.ts';
 import { checkDrafted, draftedAccount, problemText } from './account-check.ts';
 import { messengers } from './ask-platform.ts';

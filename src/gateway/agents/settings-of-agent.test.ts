@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressOf } from '../../agent/models/create-provider.ts';
+import { addressOf } from '../../agent/models/endpoints/create-provider.ts';
 import { evaluate } from '../../config/evaluate.ts';
 import { gatewaySections } from '../settings.ts';
 import { settingsOfAgent } from './settings-of-agent.ts';

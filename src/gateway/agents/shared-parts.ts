@@ -1,7 +1,7 @@
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { newModelLists } from '../../agent/models/model-lists.ts';
-import type { ModelLists } from '../../agent/models/model-lists.ts';
+import { newModelLists } from '../../agent/models/endpoints/model-lists.ts';
+import type { ModelLists } from '../../agent/models/endpoints/model-lists.ts';
 import { newFileState } from '../../agent/tools/files/file-access.ts';
 import type { FileState } from '../../agent/tools/files/file-access.ts';
 import { Delegations } from '../../agent/tools/delegation/delegations.ts';

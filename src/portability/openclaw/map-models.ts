@@ -1,5 +1,5 @@
-import { factsOf, isProviderName } from '../../agent/models/providers.ts';
-import type { ProviderName } from '../../agent/models/providers.ts';
+import { factsOf, isProviderName } from '../../agent/models/endpoints/providers.ts';
+import type { ProviderName } from '../../agent/models/endpoints/providers.ts';
 import { at, isRecord, parsed, wordAt } from '../plain-json.ts';
 import type { Plain } from '../plain-json.ts';
 import type { OpenclawAgent } from './agents.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { factsOf, isProviderName } from '../../agent/models/providers.ts';
+import { factsOf, isProviderName } from '../../agent/models/endpoints/providers.ts';
 import { isThere } from '../copy-folder.ts';
 import type { ImportReport } from '../import-report.ts';
 import { at, isRecord, parsed, wordAt } from '../plain-json.ts';

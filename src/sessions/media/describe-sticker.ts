@@ -1,5 +1,5 @@
 import type { CompleteText } from '../../agent/models/complete-text.ts';
-import { isModelImage } from '../../agent/models/load-images.ts';
+import { isModelImage } from '../../agent/models/media/load-images.ts';
 import { ModelError } from '../../core/errors.ts';
 import { platformOf } from '../../core/ids.ts';
 import type { MediaRef } from '../../core/message.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { audioTypeOf } from '../../agent/models/audio-type.ts';
+import { audioTypeOf } from '../../agent/models/media/audio-type.ts';
+import { transcribe } from '../../agent/models/media/speech.ts';
 import type { TaskEndpoint } from '../../agent/models/models.ts';
-import { transcribe } from '../../agent/models/speech.ts';
 import { ModelError } from '../../core/errors.ts';
 import type { Attachment } from '../../core/transcript.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { speak } from '../../agent/models/media/speech.ts';
+import type { Spoken } from '../../agent/models/media/speech.ts';
 import type { TaskEndpoint } from '../../agent/models/models.ts';
-import { speak } from '../../agent/models/speech.ts';
-import type { Spoken } from '../../agent/models/speech.ts';
 import { ModelError } from '../../core/errors.ts';
 import type { OutboundMedia } from '../../core/message.ts';
 import { enqueueText, withoutAnchor } from '../../delivery/compose.ts';

@@ -1,4 +1,4 @@
-import { imageLimits, isModelImage, readImage } from '../../agent/models/load-images.ts';
+import { imageLimits, isModelImage, readImage } from '../../agent/models/media/load-images.ts';
 import type { Attachment } from '../../core/transcript.ts';
 import { fileWords, sizeWords } from './file-words.ts';
 

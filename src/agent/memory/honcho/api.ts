@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { retryAfterMs } from '../../models/retry-after.ts';
+import { retryAfterMs } from '../../models/endpoints/retry-after.ts';
 import type { HonchoOptions } from '../options.ts';
 import { MemoryError } from '../provider.ts';
 import type { MemoryErrorCode } from '../provider.ts';

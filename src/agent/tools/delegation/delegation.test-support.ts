@@ -10,7 +10,7 @@ import { registerNode } from '../../../store/nodes.ts';
 import type { Store } from '../../../store/store.ts';
 import { newChatSimulator } from '../../models/chat-simulator.ts';
 import type { ChatSimulator } from '../../models/chat-simulator.ts';
-import { newOpenAiProvider } from '../../models/openai.ts';
+import { newOpenAiProvider } from '../../models/endpoints/openai.ts';
 import { sessionOfTurn, streamInSession } from '../../session-context.ts';
 import { newAgent } from '../../turn.ts';
 import { somewhere } from '../../turn.test-support.ts';

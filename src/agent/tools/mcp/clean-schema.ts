@@ -1,4 +1,4 @@
-import { listOf, recordOf, textOf } from '../../models/json-fields.ts';
+import { listOf, recordOf, textOf } from '../../models/wires/json-fields.ts';
 import { boundedText } from '../clean-text.ts';
 
 type Json = Readonly<Record<string, unknown>>;

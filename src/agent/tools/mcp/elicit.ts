@@ -1,6 +1,6 @@
 import type { ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { Answer, Question, QuestionOption } from '../../../core/question.ts';
-import { listOf, recordOf, textOf } from '../../models/json-fields.ts';
+import { listOf, recordOf, textOf } from '../../models/wires/json-fields.ts';
 import { boundedLine, boundedText } from '../clean-text.ts';
 
 type FieldValue = string | number | boolean | string[];

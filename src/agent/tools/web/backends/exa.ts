@@ -1,4 +1,4 @@
-import { recordOf } from '../../../models/json-fields.ts';
+import { recordOf } from '../../../models/wires/json-fields.ts';
 import { jsonCall } from './contract.ts';
 import type { SearchBackend } from './contract.ts';
 import { readResults } from './read-results.ts';

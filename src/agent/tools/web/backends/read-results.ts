@@ -1,4 +1,4 @@
-import { listOf, recordOf, textOf } from '../../../models/json-fields.ts';
+import { listOf, recordOf, textOf } from '../../../models/wires/json-fields.ts';
 import type { SearchResult } from './contract.ts';
 
 /** The entries of a list that have an address, by the names that a service uses. */
