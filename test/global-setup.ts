@@ -10,7 +10,7 @@ let server: PostgresServer | undefined;
 export const globalSetup = async (): Promise<void> => {
   // What gateways keep outside their homes is not left in the folders of whoever runs the tests.
   const state = mkdtempSync(join(tmpdir(), 'hermes-test-state-'));
-  // Whoever is made to leave when its tests are over does not come to the teardown.
+  // A run that is called off does not come to the teardown.
   process.once('exit', () => rmSync(state, { recursive: true, force: true }));
   process.env['XDG_STATE_HOME'] = state;
   if (noPostgresReason !== undefined || process.env['HERMES_TEST_POSTGRES_URL'] !== undefined) return;
