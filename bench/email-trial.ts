@@ -1,8 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +14,7 @@ import { newInbox, never } from '../src/platforms/conformance-bench.ts';
 import type { BenchInbox } from '../src/platforms/conformance-bench.ts';
 import { openStoredData } from '../test/support/stored-data.ts';
 import { until } from '../test/support/whole.ts';
+import { freePort } from '../test/support/free-port.ts';
 
 /**
  * Tries e-mail with an IMAP server that is not ours: Dovecot from Debian, installed with apt when that is possible, in a temporary folder on 127.0.0.1.
@@ -43,15 +42,6 @@ const install = async (): Promise<string> => {
     await run('apt-get', ['install', '-y', '--no-install-recommends', 'dovecot-imapd', 'dovecot-lmtpd'], { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
     return dovecotVersion();
   }
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };
 
 const configuration = (folder: string, ports: { readonly imap: number; readonly lmtp: number }, password: string): string => `

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { sendSignal, writtenPid } from '../src/cli/gateway/process.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { spawnGateway, untilReady } from './gateway-process.ts';
 import type { StartedBy } from './gateway-process.ts';
 import { median } from './quantile.ts';
@@ -18,15 +16,6 @@ export interface StartResult {
   /** Against an empty script on the same Node. */
   readonly ratio: number;
 }
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 /** With npm in between, the gateway is a grandchild: it is asked to end by the number that it writes down once it is ready. */
 const endGateway = async (home: string): Promise<void> => {

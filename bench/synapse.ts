@@ -1,11 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemClock } from '../src/lib/clock.ts';
+import { freePort } from '../test/support/free-port.ts';
 
 const run = promisify(execFile);
 const module = 'synapse.app.homeserver';
@@ -53,15 +52,6 @@ const findPlace = async (root: string): Promise<Place | undefined> => {
   if (!canInstall) return undefined;
   await install(root);
   return inside(root);
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };
 
 const configOf = (folder: string, port: number): string =>

@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import OpenAI from 'openai';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
-import { newOpenaiWorld, ownerKey, readFrames, startApiGateway } from './support/api-gateway.ts';
-import type { ApiGateway } from './support/api-gateway.ts';
+import { openApiGateway, ownerKey, readFrames } from './support/api-gateway.ts';
 import { specOf } from './support/json-schema.ts';
 import { until } from './support/whole.ts';
-import type { World } from './support/whole.ts';
 
 const openai = specOf('openai');
 
-let world: World;
-let api: ApiGateway;
-before(async () => {
-  world = await newOpenaiWorld();
-  api = await startApiGateway({ world });
-});
-after(async () => {
-  await api[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+const { world, api } = await openApiGateway();
 
 const hello = { model: 'hermes', messages: [{ role: 'user' as const, content: 'hello' }] };
 const weather = { type: 'function' as const, function: { name: 'get_weather', description: 'The weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } } };

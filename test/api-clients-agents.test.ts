@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { Agent, MemorySession, OpenAIProvider, Runner, tool, withResponsesWebSocketSession } from '@openai/agents';
 import { z } from 'zod';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
-import { newOpenaiWorld, startApiGateway } from './support/api-gateway.ts';
-import type { ApiGateway } from './support/api-gateway.ts';
+import { openApiGateway } from './support/api-gateway.ts';
 import { until } from './support/whole.ts';
-import type { World } from './support/whole.ts';
 
-let world: World;
-let api: ApiGateway;
-before(async () => {
-  world = await newOpenaiWorld();
-  api = await startApiGateway({ world });
-});
-after(async () => {
-  await api[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+const { world, api } = await openApiGateway();
 
 const lastMessages = () => world.model.requests.at(-1)?.body.messages ?? [];
 const lastRoles = () => lastMessages().slice(1).map((message) => message['role']);

@@ -1,26 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, Output, generateObject, generateText, stepCountIs, streamText, tool } from 'ai';
 import type { LanguageModel } from 'ai';
 import { z } from 'zod';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
-import { newOpenaiWorld, ownerKey, startApiGateway } from './support/api-gateway.ts';
-import type { ApiGateway } from './support/api-gateway.ts';
+import { openApiGateway, ownerKey } from './support/api-gateway.ts';
 import { until } from './support/whole.ts';
-import type { World } from './support/whole.ts';
 
-let world: World;
-let api: ApiGateway;
-before(async () => {
-  world = await newOpenaiWorld();
-  api = await startApiGateway({ world });
-});
-after(async () => {
-  await api[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+const { world, api } = await openApiGateway();
 
 const openai = () => createOpenAI({ baseURL: `${api.url}/v1`, apiKey: ownerKey });
 

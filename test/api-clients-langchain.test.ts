@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { StringOutputParser } from '@langchain/core/output_parsers';
 import { ChatPromptTemplate } from '@langchain/core/prompts';
@@ -7,21 +7,10 @@ import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import { z } from 'zod';
 import { calls, chunkOf, raw, says, silence, status } from '../src/agent/models/chat-simulator.ts';
-import { newOpenaiWorld, ownerKey, startApiGateway } from './support/api-gateway.ts';
-import type { ApiGateway } from './support/api-gateway.ts';
+import { openApiGateway, ownerKey } from './support/api-gateway.ts';
 import { until } from './support/whole.ts';
-import type { World } from './support/whole.ts';
 
-let world: World;
-let api: ApiGateway;
-before(async () => {
-  world = await newOpenaiWorld();
-  api = await startApiGateway({ world });
-});
-after(async () => {
-  await api[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+const { world, api } = await openApiGateway();
 
 const lastMessages = () => world.model.requests.at(-1)?.body.messages ?? [];
 const tokensOf = ({ usage_metadata: usage }: { readonly usage_metadata?: { readonly total_tokens: number } | undefined }): number => usage?.total_tokens ?? 0;

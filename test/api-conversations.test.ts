@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { calls, chunkOf, raw, silence, status } from '../src/agent/models/chat-simulator.ts';
 import { newApiSecret } from '../src/http/api/secret.ts';
 import { createApiKey } from '../src/store/api/api-keys.ts';
 import type { ApiScope } from '../src/store/api/api-keys.ts';
-import { newOpenaiWorld, readFrames, startApiGateway } from './support/api-gateway.ts';
-import type { ApiGateway } from './support/api-gateway.ts';
+import { openApiGateway, readFrames } from './support/api-gateway.ts';
 import { until } from './support/whole.ts';
-import type { World } from './support/whole.ts';
 
-let world: World;
-let api: ApiGateway;
-before(async () => {
-  world = await newOpenaiWorld({ agents: { support: {} } });
-  api = await startApiGateway({ world });
-});
-after(async () => {
-  await api[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+const { world, api } = await openApiGateway({ agents: { support: {} } });
 
 const path = '/api/sessions';
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import OpenAI from 'openai';
 import { apiOptions } from '../../src/http/api/options.ts';
 import { httpApp } from '../../src/http/app.ts';
@@ -72,6 +73,17 @@ export const startApiGateway = async (options: { readonly api?: Readonly<Record<
       if (options.world === undefined) await world[Symbol.asyncDispose]();
     },
   };
+};
+
+/** One for all tests of a file, with a world of its own; both are gone after the last of them. */
+export const openApiGateway = async (config: Readonly<Record<string, unknown>> = {}): Promise<{ readonly world: World; readonly api: ApiGateway }> => {
+  const world = await newOpenaiWorld(config);
+  const api = await startApiGateway({ world });
+  after(async () => {
+    await api[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
+  });
+  return { world, api };
 };
 
 /** The frames of a streamed response, without the word at their end, which has to be there. */

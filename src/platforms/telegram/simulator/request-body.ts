@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { boundaryOf, partsOf } from '../../simulator-multipart.ts';
 
 export interface UploadedFile {
   readonly name: string;
@@ -14,23 +15,12 @@ export interface CallBody {
 
 const noFiles: ReadonlyMap<string, UploadedFile> = new Map();
 
-const parseMultipart = (body: Buffer, boundary: string): CallBody => {
+const parseForm = (body: Buffer, boundary: string): CallBody => {
   const params: Record<string, unknown> = {};
   const files = new Map<string, UploadedFile>();
-  const delimiter = Buffer.from(`--${boundary}`);
-  for (let from = body.indexOf(delimiter); from !== -1; ) {
-    const start = from + delimiter.length;
-    const next = body.indexOf(delimiter, start);
-    if (next === -1) break;
-    const part = body.subarray(start + 2, next - 2);
-    const split = part.indexOf('\r\n\r\n');
-    const head = part.subarray(0, split).toString('utf8');
-    const content = part.subarray(split + 4);
-    const name = /name="([^"]*)"/i.exec(head)?.[1] ?? '';
-    const fileName = /filename="?([^"\r\n]*)"?/i.exec(head)?.[1];
+  for (const { name, fileName, content } of partsOf(body, boundary)) {
     if (fileName === undefined) params[name] = content.toString('utf8');
     else files.set(name, { name: fileName, bytes: new Uint8Array(content) });
-    from = next;
   }
   return { params, files };
 };
@@ -39,8 +29,8 @@ const parseMultipart = (body: Buffer, boundary: string): CallBody => {
 export const readBody = async (request: IncomingMessage, query: URLSearchParams): Promise<CallBody> => {
   const body = await buffer(request);
   const type = request.headers['content-type'] ?? '';
-  const boundary = /boundary=(?:"([^"]+)"|([^;]+))/.exec(type);
-  if (boundary !== null) return parseMultipart(body, boundary[1] ?? boundary[2] ?? '');
+  const boundary = boundaryOf(type);
+  if (boundary !== undefined) return parseForm(body, boundary);
   if (type.startsWith('application/json') && body.length > 0) return { params: JSON.parse(body.toString('utf8')) as Record<string, unknown>, files: noFiles };
   return { params: Object.fromEntries([...query, ...new URLSearchParams(body.toString('utf8'))]), files: noFiles };
 };
