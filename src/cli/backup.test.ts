@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -87,6 +87,27 @@ test('what was backed up comes back in another home, byte for byte, and what pas
   assert.deepEqual(await sessionsIn(other), ['first']);
   assert.deepEqual((await readdir(other)).filter((name) => name.startsWith('.restore') || name.startsWith('.partial')), []);
   assert.deepEqual((await readdir(folder)).toSorted(), ['b.tar.gz', 'home', 'other']);
+});
+
+test('whatever files are called, the backup can be restored, and what cannot be taken is named', { skip: process.platform !== 'linux' && 'names have other rules elsewhere' }, async () => {
+  await fill();
+  const names = ['a\\b.md', 'c:d', 'with\nnewline', ' ', 'ü'.repeat(100)];
+  for (const name of names) await put(`skills/${name}`, name);
+  await put('x:', 'x');
+  await put('manifest.json', '{}');
+  await put('skills/manifest.json', 'kept');
+  await put('nightly/hermes-20260101T000000000Z.tar.gz', 'earlier');
+  await writeFile(Buffer.concat([Buffer.from(join(home, 'skills', 'caf')), Buffer.from([0xe9])]), 'latin');
+  await symlink('loop', join(home, 'skills', 'loop'));
+  await symlink('nowhere', join(home, 'skills', 'gone'));
+  await symlink('a/SKILL.md', join(home, 'skills', 'link'));
+  const told = await hermes('backup', archive);
+  for (const line of ['skills/caf\uFFFD (its name is no UTF-8)', 'skills/gone (a link to nowhere)', 'skills/loop (a link that cannot be followed: ELOOP)']) assert.ok(told.includes(line), line);
+  const other = join(folder, 'other');
+  await hermes('restore', archive, '--into', other);
+  for (const name of [...names, 'link', 'manifest.json']) assert.equal(await textOf(`skills/${name}`, other), await textOf(`skills/${name}`));
+  assert.equal(await textOf('x:', other), 'x');
+  assert.ok(!existsSync(join(other, 'manifest.json')) && !existsSync(join(other, 'nightly')));
 });
 
 test('a backup made while a gateway writes holds everything that was acknowledged before it began', async () => {

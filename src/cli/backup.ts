@@ -10,6 +10,7 @@ import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { platforms } from '../platforms/registry.ts';
+import { backupName } from '../portability/backup-contents.ts';
 import { writeBackup } from '../portability/write-backup.ts';
 import type { Backup, BackupProgress } from '../portability/write-backup.ts';
 import { readConfig, sections } from './configuration/settings.ts';
@@ -51,8 +52,6 @@ const progressLine = (terminal: Terminal): { show(progress: BackupProgress): voi
     },
   };
 };
-
-const ownName = /^hermes-\d{8}T\d{9}Z\.tar\.gz$/;
 
 const newFileIn = (folder: string): string => join(folder, `hermes-${new Date(systemClock.now()).toISOString().replaceAll(/[-:.]/g, '')}.tar.gz`);
 
@@ -126,7 +125,7 @@ const run = async (terminal: Terminal, given: string | undefined, flags: BackupF
   };
   const backup = await interruptible((signal) => writeBackup({ ...options, signal })).finally(line.end);
   // Older ones that are whole are worth more than this one.
-  const removed = backup.isDamaged || flags.keep === undefined ? [] : await keepNewest(dirname(file), ownName, flags.keep);
+  const removed = backup.isDamaged || flags.keep === undefined ? [] : await keepNewest(dirname(file), backupName, flags.keep);
   const leftOut = [...backup.leftOut, ...(note === undefined ? [] : [note]), ...(config.ok ? outsideHomes(home, config.sections.agents) : [])];
   noteAct(home, 'backup', `${file}${flags.secrets ? '' : ' (without secrets)'}`);
   if (flags.json === true) terminal.write(json({ file, sizeBytes: backup.sizeBytes, leftOut, removed, ...backup.manifest, files: backup.manifest.files.length }));

@@ -1,5 +1,7 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { basename, join } from 'node:path';
+import { manifestName } from './manifest.ts';
 
 export interface FoundFile {
   /** Relative to the home, with forward slashes. */
@@ -42,6 +44,9 @@ export const partOf = (path: string): string => {
 
 const nameOf = (part: string): string => part.split('/').at(-1) ?? part;
 
+/** Files as `hermes backup` names them, wherever somebody has them put: with each that holds the earlier ones they would double. */
+export const backupName = /^hermes-\d{8}T\d{9}Z\.tar\.gz$/;
+
 const isUnfinished = (name: string): boolean => name.endsWith('.tmp') || name.startsWith('.partial-') || name.startsWith('.restore-') || name === '.restoring';
 
 /** What a restore has replaced and kept. */
@@ -55,20 +60,46 @@ interface Walk {
   readonly leftOut: Set<string>;
 }
 
-/** Undefined for what has gone since it was listed, and for a link to nowhere. */
+/** Undefined for what has gone since it was listed. */
 const unlessGone = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error;
 };
 
+/** Undefined for what has gone since it was listed; a text says why a link cannot be followed. */
+const followed = async (path: string, isLink: boolean): Promise<Stats | string | undefined> => {
+  try {
+    return await stat(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (isLink && (await lstat(path).catch(unlessGone)) !== undefined) return code === 'ENOENT' ? 'a link to nowhere' : `a link that cannot be followed: ${code}`;
+    if (code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+/** A name that is no UTF-8 is listed with this in place of what cannot be read, and cannot be opened. */
+const unreadable = '\uFFFD';
+
+const isMisnamed = async (path: string): Promise<boolean> => basename(path).includes(unreadable) && (await lstat(path).catch(unlessGone)) === undefined;
+
 /** Why a part is not taken; undefined when it is. The empty text: nobody misses it. */
 const reasonAgainst = (part: string, rules: ContentRules): string | undefined => {
   const name = nameOf(part);
-  if (passing.has(name) || isUnfinished(name) || isReplaced(part)) return '';
+  if (passing.has(name) || isUnfinished(name) || isReplaced(part) || backupName.test(name)) return '';
+  // The list of an archive that somebody has unpacked by hand; this one has its own.
+  if (part === manifestName) return '';
   if (name === 'logs' && part !== 'logs') return '';
   if ((secret.has(name) || earlierConfig.test(name)) && !rules.secrets) return `${part} (holds secrets)`;
   if (name === 'workspace' && !rules.workspace) return `${part}/ (where the agent works; --workspace takes it along)`;
   if (name === 'state.db' || name.startsWith('state.db-')) return `${part} (belongs to the original)`;
   return undefined;
+};
+
+const addFile = async ({ home, files, media, leftOut }: Walk, path: string, isLink: boolean): Promise<void> => {
+  const found = await followed(join(home, path), isLink);
+  if (typeof found === 'string') leftOut.add(`${path} (${found})`);
+  else if (found?.isFile() === true) (nameOf(partOf(path)) === 'media' ? media : files).push({ path, sizeBytes: found.size, mode: found.mode & 0o777, mtimeMs: found.mtimeMs });
+  else if (found?.isDirectory() === true) leftOut.add(`${path} (a link to a folder elsewhere)`);
 };
 
 const visit = async (walk: Walk, folder: string): Promise<void> => {
@@ -79,18 +110,14 @@ const visit = async (walk: Walk, folder: string): Promise<void> => {
     const isPart = partOf(path) === path && path !== 'profiles';
     const isNamed = !walk.rules.secrets && walk.rules.secretFiles?.includes(join(walk.home, path)) === true;
     const isLog = folder === 'logs' && path !== auditLog;
-    const reason = isLog ? '' : isNamed ? `${path} (holds a secret)` : isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) ? '' : undefined;
+    const reason = isLog ? '' : isNamed ? `${path} (holds a secret)` : isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) || backupName.test(entry.name) ? '' : undefined;
     if (reason !== undefined) {
       if (reason !== '') walk.leftOut.add(reason);
       continue;
     }
-    if (entry.isDirectory()) {
-      await visit(walk, path);
-      continue;
-    }
-    const found = entry.isFile() || entry.isSymbolicLink() ? await stat(join(walk.home, path)).catch(unlessGone) : undefined;
-    if (found?.isFile() === true) (nameOf(partOf(path)) === 'media' ? walk.media : walk.files).push({ path, sizeBytes: found.size, mode: found.mode & 0o777, mtimeMs: found.mtimeMs });
-    else if (found?.isDirectory() === true) walk.leftOut.add(`${path} (a link to a folder elsewhere)`);
+    if (await isMisnamed(join(walk.home, path))) walk.leftOut.add(`${path} (its name is no UTF-8)`);
+    else if (entry.isDirectory()) await visit(walk, path);
+    else if (entry.isFile() || entry.isSymbolicLink()) await addFile(walk, path, entry.isSymbolicLink());
   }
 };
 

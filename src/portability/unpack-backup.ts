@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../core/errors.ts';
 import { ArchiveFault, readTar } from '../lib/tar.ts';
@@ -9,8 +9,8 @@ import type { TarEntry } from '../lib/tar.ts';
 import { manifestName, manifestSchema } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
-/** A name that stays below the folder it is unpacked into, on every system. */
-const isSafeName = (name: string): boolean => name !== '' && !name.startsWith('/') && !/[\\\0:]/.test(name.slice(0, 2)) && !name.includes('\\') && !name.includes('\0') && name.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+/** A name that stays below the folder it is unpacked into. What separates folders and disks elsewhere is part of a name here. */
+const isSafeName = (name: string): boolean => !name.includes('\0') && (sep === '/' || !/[\\:]/.test(name)) && name.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 
 const maxManifestBytes = 256 * 1024 * 1024;
 

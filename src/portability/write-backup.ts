@@ -148,7 +148,7 @@ export const writeBackup = async (options: BackupOptions): Promise<Backup> => {
     const own = relative(home, file).split('\\').join('/');
     const partial = join(folder, 'archive');
     let archived: Archived | undefined;
-    const content = archive(options, { files: files.filter(({ path }) => path !== own), database }, (made) => (archived = made));
+    const content = archive(options, { files: files.filter(({ path }) => path !== own && (database !== 'damaged' || path !== damagedName)), database }, (made) => (archived = made));
     await pipeline(content, createGzip(), createWriteStream(partial, { mode: 0o600, flush: true }), { signal: options.signal });
     if (archived === undefined) throw new Error('the archive has no end');
     const { size } = await stat(partial);
