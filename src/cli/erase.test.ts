@@ -12,8 +12,10 @@ import { memorySection } from '../agent/memory/options.ts';
 import { ConfigError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { readTar } from '../lib/tar.ts';
+import { enqueueDelivery } from '../store/messages/outbox.ts';
 import { fillWithPeople, other, planted } from '../store/person/person.test-support.ts';
 import { SqliteStore } from '../store/engines/sqlite.ts';
+import { appendMessage } from '../store/sessions/transcripts.ts';
 import { Exit } from './environment.ts';
 import { program } from './program.ts';
 
@@ -44,11 +46,29 @@ const fill = async (): Promise<void> => {
   const store = new SqliteStore({ path: join(home, 'gateway.db'), clock: systemClock, checkIntegrity: false });
   await fillWithPeople(store);
   const hash = createHash('sha256').update('planted voice').digest('hex');
+  // Of a recording that is not kept any more.
+  await store.write((tx) => tx.q.insertInto('media_notes').values({ key: 'transcript:0:m:', text: 'planted long ago', model: 'm', created_at: 1, used_at: 1 }).execute());
+  await store.write(async (tx) => {
+    const target = { account: 'telegram', chatId: 'planted-chat', chatType: 'dm' } as const;
+    const file = (path: string) => ({ kind: 'document', path, mime: 'text/markdown', name: 'answer.md' }) as const;
+    await enqueueDelivery(tx, { message: { key: 'long', target, text: 'see the file', media: [file(join(home, 'media', 'outgoing', '2026-01', 'file_1.md'))] } }, {});
+    // Before the home was moved.
+    await enqueueDelivery(tx, { message: { key: 'spoken', target, text: '' }, closing: { media: [file('/old/home/media/spoken/1-a.ogg')] } }, {});
+    await appendMessage(tx, { sessionId: 'dm_planted', turnId: null }, { role: 'user', content: 'a file', attachments: [{ kind: 'document', mime: 'text/plain', name: 'x', path: join('acp', 'planted.txt') }, { kind: 'document', mime: 'text/plain', name: 'x', path: '../SOUL.md' }] });
+    await tx.q.insertInto('journal').values({ account: 'telegram', stream: 'planted-chat', key: 'file', entry: '{"files":[{"id":"file_0123456789"}]}', created_at: 1 }).execute();
+  });
   await store.write((tx) => tx.q.insertInto('media_notes').values({ key: `transcript:${hash}:m:`, text: 'planted words', model: 'm', created_at: 1, used_at: 1 }).execute());
   await store.close();
   await put(join(home, 'media', 'sessions', 'dm_planted', 'a.ogg'), 'planted voice');
   await put(join(home, 'media', 'sessions', 'shared', 'planted.png'), 'planted picture');
   await put(join(home, 'media', 'sessions', 'shared', 'other.png'), 'other picture');
+  await put(join(home, 'media', 'outgoing', '2026-01', 'file_1.md'), 'a long answer to planted');
+  await put(join(home, 'media', 'outgoing', '2026-01', 'file_2.md'), 'a long answer to other');
+  await put(join(home, 'media', 'spoken', '1-a.ogg'), 'said to planted');
+  await put(join(home, 'media', 'acp', 'planted.txt'), 'planted file');
+  await put(join(home, 'media', 'telegram', 'file_0123456789.bin'), 'planted upload');
+  await put(join(home, 'media', 'telegram', 'file_9876543210.bin'), 'other upload');
+  await put(join(home, 'SOUL.md'), 'soul');
   await put(join(home, 'cache', 'results', 'dm_planted', 'r.txt'), 'planted result');
   await put(profileOf(planted), 'planted likes tea');
   await put(`${profileOf(planted)}.bak.000000000000001`, 'planted likes coffee');
@@ -71,7 +91,7 @@ test('erasing says first what would go and what is beyond reach, and does nothin
   const told = await hermes('erase', ...person);
   assert.match(told, /2 {2}conversations/);
   assert.match(told, /3 {2}messages in shared conversations/);
-  assert.match(told, /2 {2}files they sent/);
+  assert.match(told, /4 {2}files they sent\n +2 {2}files made for them/);
   assert.match(told, /memories\/MEMORY\.md: notes about everybody/);
   assert.match(told, /take it out of allowed_users/);
   assert.match(told, /Nothing is erased yet/);
@@ -82,26 +102,28 @@ test('what is erased is gone from the database and from every file but the confi
   await fill();
   const told = JSON.parse(await hermes('erase', ...person, '--yes', '--json')) as { readonly erased: boolean; readonly rows: Readonly<Record<string, number>> };
   assert.equal(told.erased, true);
-  assert.equal(told.rows['files they sent'], 2);
+  assert.deepEqual([told.rows['files they sent'], told.rows['files made for them']], [4, 2]);
   assert.deepEqual(await filesWith('planted'), ['config.yaml']);
   const noted = JSON.parse(await readFile(join(home, 'logs', 'audit.log'), 'utf8')) as Readonly<Record<string, unknown>>;
   assert.equal(noted['act'], 'erase');
   assert.match(String(noted['subject']), new RegExp(`^person ${createHash('sha256').update(JSON.stringify(['telegram', 'planted-7'])).digest('hex').slice(0, 16)}: 2 conversations, `));
-  assert.ok(existsSync(profileOf(other)) && existsSync(join(home, 'media', 'sessions', 'shared', 'other.png')));
+  assert.ok(existsSync(profileOf(other)) && existsSync(join(home, 'media', 'sessions', 'shared', 'other.png')) && existsSync(join(home, 'SOUL.md')));
+  assert.deepEqual([await readdir(join(home, 'media', 'outgoing', '2026-01')), await readdir(join(home, 'media', 'telegram'))], [['file_2.md'], ['file_9876543210.bin']]);
   assert.match(await refused('erase', ...person), /^Nothing is kept of telegram:planted-7\. /);
 });
 
 test('everything of a person can be exported to a folder and to one file', async () => {
   await fill();
   const to = join(folder, 'out');
-  assert.match(await hermes('export', ...person, '--to', to), /Conversations: 2, messages in shared ones: 3, files: 2, profiles: 2/);
+  assert.match(await hermes('export', ...person, '--to', to), /Conversations: 2, messages in shared ones: 3, files: 6, profiles: 2/);
   assert.match(await readFile(join(to, 'conversations', 'dm_planted.md'), 'utf8'), /^# planted title[^]*### user[^]*planted words/);
-  assert.equal((await readFile(join(to, 'conversations', 'dm_planted.jsonl'), 'utf8')).trim().split('\n').length, 2);
+  assert.equal((await readFile(join(to, 'conversations', 'dm_planted.jsonl'), 'utf8')).trim().split('\n').length, 3);
   const facts = JSON.parse(await readFile(join(to, 'person.json'), 'utf8')) as Readonly<Record<string, readonly unknown[]>>;
-  assert.deepEqual(['pairings', 'denials', 'questions', 'jobs', 'channels', 'memoryProposals'].map((name) => facts[name]?.length), [1, 1, 1, 1, 1, 1]);
+  assert.deepEqual(['pairings', 'denials', 'questions', 'jobs', 'channels', 'memoryProposals'].map((name) => facts[name]?.length), [1, 1, 2, 2, 1, 1]);
   assert.doesNotMatch(JSON.stringify(facts), /"hash"|"salt"/);
   assert.equal((await readFile(join(to, 'received.jsonl'), 'utf8')).trim().split('\n').length, 3);
   assert.match(await readFile(join(to, 'shown.jsonl'), 'utf8'), /planted/);
+  assert.match(await readFile(join(to, 'delivered.jsonl'), 'utf8'), /"text":"see the file"/);
   assert.doesNotMatch(await readFile(join(to, 'said-in-shared-conversations.jsonl'), 'utf8'), /other/);
   assert.equal(await readFile(join(to, 'files', 'media', 'sessions', 'shared', 'planted.png'), 'utf8'), 'planted picture');
   await assert.rejects(hermes('export', ...person, '--to', to), (error) => error instanceof ConfigError && /not an empty folder/.test(error.message));
@@ -156,7 +178,7 @@ test('a file that is there is replaced only when that was said, - is standard ou
   assert.match(await refused('backup', archive), /is there already/);
   assert.deepEqual(await Promise.all([file, archive].map((path) => readFile(path, 'utf8'))), ['mine', 'mine']);
   assert.deepEqual(JSON.parse(await hermes('export', '--to', file, '--force', '--json')), { path: file, format: 'jsonl' });
-  assert.deepEqual(JSON.parse(await hermes('export', ...person, '--to', archive, '--force', '--json')), { path: archive, conversations: 2, shared: 3, files: 2, profiles: 2 });
+  assert.deepEqual(JSON.parse(await hermes('export', ...person, '--to', archive, '--force', '--json')), { path: archive, conversations: 2, shared: 3, files: 6, profiles: 2 });
   assert.deepEqual(JSON.parse(await hermes('export', '--to', join(folder, 'all'), '--json')), { path: join(folder, 'all'), format: 'markdown', conversations: 5 });
   assert.equal(await hermes('export', '--to', '-'), await hermes('export'));
   assert.match(await refused('export', ...person, '--to', '-'), /name a folder or a \.tar\.gz/);

@@ -34,8 +34,9 @@ const beyondReach = async ({ person, home, agentHomes, data }: FoundPerson, conf
     ...(backups.length === 0 ? [] : [`backups made before: ${backups.map((name) => join('backups', name)).join(', ')}`]),
     ...notes.map((path) => `${relative(home, path)}: notes about everybody; look through it yourself`),
     ...(data.shared.length === 0 ? [] : ['answers and summaries in shared conversations that speak of what they said']),
+    'what others have quoted of them',
     ...(config.sections.memory.provider === 'none' ? [] : [`what the memory server (${config.sections.memory.provider}) keeps`]),
-    'what their platform and the model providers keep, backups elsewhere, and ids in logs/ until those are replaced',
+    'what their platform and the model providers keep, backups elsewhere, ids in logs/ until those are replaced, and in logs/audit.log for good',
   ];
 };
 
@@ -53,6 +54,7 @@ const preview = ({ data, files }: FoundPerson, facts: Awaited<ReturnType<typeof 
     questions: facts.questions.length,
     'memory proposals': facts.memoryProposals.length,
     'files they sent': files.media.length,
+    'files made for them': files.outgoing.length,
     profiles: files.memories.length,
   };
   return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));

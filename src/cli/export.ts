@@ -111,7 +111,7 @@ const exportSessions = async (terminal: Terminal, flags: ExportFlags): Promise<v
 /** Whether anything at all is kept of somebody. */
 const isKnown = async (store: Store, { person, data, files }: FoundPerson): Promise<boolean> => {
   const facts = await store.read((db) => readPersonFacts(db, person, data));
-  return [data.sessionIds, data.shared, data.inboxIds, data.jobIds, files.media, files.memories, ...Object.values(facts)].some((list) => list.length > 0);
+  return [data.sessionIds, data.shared, data.inboxIds, data.jobIds, files.media, files.outgoing, files.memories, ...Object.values(facts)].some((list) => list.length > 0);
 };
 
 const exportOne = async (terminal: Terminal, person: Person, flags: ExportFlags): Promise<void> => {
@@ -132,7 +132,7 @@ const exportOne = async (terminal: Terminal, person: Person, flags: ExportFlags)
     }
     const { data, files } = found;
     noteAct(found.home, 'export', `person ${printOf(person)} to ${path}`);
-    const counts = { conversations: data.sessionIds.length, shared: data.shared.length, files: files.media.length, profiles: files.memories.length };
+    const counts = { conversations: data.sessionIds.length, shared: data.shared.length, files: files.media.length + files.outgoing.length, profiles: files.memories.length };
     told(terminal, flags, { path, ...counts }, `Conversations: ${counts.conversations}, messages in shared ones: ${counts.shared}, files: ${counts.files}, profiles: ${counts.profiles}\n`);
   });
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { manualClock } from '../lib/clock.ts';
 import { capturingLogger } from '../lib/logger.ts';
@@ -98,6 +98,21 @@ test('conversations in which nobody has spoken for store.session_days go with th
     assert.deepEqual((await readdir(join(upkeep.mediaFolder, 'sessions'))).toSorted(), kept);
     assert.equal(upkeep.logged('maintenance.sessions_removed'), session_days === undefined ? 0 : 1);
   }
+});
+
+test('copies of what was sent go with the deliveries that name them, long before what people sent', async () => {
+  await using upkeep = await newUpkeep();
+  for (const [name, days] of [['outgoing/2026-01/old.md', 16], ['outgoing/2026-01/new.md', 14], ['spoken/old.ogg', 16], ['sessions/s/theirs.png', 16]] as const) {
+    const path = join(upkeep.mediaFolder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, name);
+    const at = new Date(upkeep.clock.now() + hourMs - days * 24 * hourMs);
+    await utimes(path, at, at);
+  }
+  upkeep.set(hourMs);
+  await upkeep.pass(30 * secondMs);
+  const left = (await readdir(upkeep.mediaFolder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
+  assert.deepEqual(left.toSorted(), ['new.md', 'theirs.png']);
 });
 
 test('what somebody has erased and could not take out of the log is taken out at the next look', async () => {

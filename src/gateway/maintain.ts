@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { rescheduleJobs } from '../cron/reschedule-jobs.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -55,11 +56,21 @@ const tidyEveryMs = 6 * pruneEveryMs;
 const firstPruneMs = 120_000;
 const firstSpreadMs = 180_000;
 const sessionsBudgetMs = 5_000;
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 const mebibyte = 1024 * 1024;
 
 /** Timers and small corrections of the clock are less exact than this. */
 const setBackMs = 5_000;
+
+/** Copies of what was sent, of no use to anybody once they were: they go with the deliveries that name them, which alone say whose they are. */
+const pruneSent = async ({ mediaFolder, settings }: MaintainOptions, at: { readonly nowMs: number; readonly signal: AbortSignal }): Promise<number> => {
+  const { outbox_days, delivery_hours } = settings().store;
+  const maxAgeMs = Math.max(outbox_days * dayMs, delivery_hours * hourMs) + dayMs;
+  let removed = 0;
+  for (const name of ['outgoing', 'spoken']) removed += (await pruneFolder(join(mediaFolder, name), { maxAgeMs, maxBytes: Number.POSITIVE_INFINITY }, at)).removed;
+  return removed;
+};
 
 const pruneEverything = async (options: MaintainOptions): Promise<void> => {
   const { store, clock, log, signal } = options;
@@ -70,9 +81,10 @@ const pruneEverything = async (options: MaintainOptions): Promise<void> => {
   if (sessions > 0) log.info({ sessions, session_days }, 'maintenance.sessions_removed');
   // What a conversation still names is then only a name.
   const media = await pruneFolder(options.mediaFolder, { maxAgeMs: media_days * dayMs, maxBytes: media_max_total_mb * mebibyte }, at);
+  const sent = await pruneSent(options, at);
   const results = await pruneSpilledResults(options.home, defaultSpillRetention, at);
   const leftovers = await pruneLeftovers(options.home, at);
-  log.info({ deleted: { ...pruned.deleted, sessions }, complete: pruned.complete, files: media.removed, results, leftovers }, 'maintenance.pruned');
+  log.info({ deleted: { ...pruned.deleted, sessions }, complete: pruned.complete, files: media.removed + sent, results, leftovers }, 'maintenance.pruned');
 };
 
 const tidy = async ({ store, log }: MaintainOptions): Promise<void> => {

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { pageOfArrivals, pageOfJournal, readPersonFacts } from '../../store/person/read-person.ts';
+import { deliveriesTo, pageOfArrivals, pageOfJournal, readPersonFacts } from '../../store/person/read-person.ts';
 import type { Person, PersonData } from '../../store/person/find-person.ts';
 import { findSession } from '../../store/sessions/sessions.ts';
 import type { Session } from '../../store/sessions/sessions.ts';
@@ -32,6 +32,10 @@ async function* journalOf(store: Store, person: Person, chatIds: readonly string
   }
 }
 
+async function* deliveriesOf(store: Store, person: Person, data: PersonData): AsyncGenerator<string> {
+  for (const chatId of data.chatIds) for (const row of await store.read((db) => deliveriesTo(db, { account: person.account, chatId }))) yield `${JSON.stringify(row)}\n`;
+}
+
 async function* sharedLines(data: PersonData): AsyncGenerator<string> {
   for (const row of data.shared) yield `${JSON.stringify({ sessionId: row.sessionId, at: new Date(row.createdAtMs).toISOString(), text: row.content, attachments: row.attachments })}\n`;
 }
@@ -45,8 +49,9 @@ export const exportPerson = async (store: Store, person: Person, what: { readonl
   await writeFile(join(folder, 'person.json'), `${JSON.stringify({ person, exportedAt: new Date(what.nowMs).toISOString(), ...facts }, null, 2)}\n`, { mode: 0o600 });
   await writePieces(join(folder, 'received.jsonl'), arrivalsOf(store, data.inboxIds));
   await writePieces(join(folder, 'shown.jsonl'), journalOf(store, person, data.chatIds));
+  await writePieces(join(folder, 'delivered.jsonl'), deliveriesOf(store, person, data));
   await writePieces(join(folder, 'said-in-shared-conversations.jsonl'), sharedLines(data));
-  for (const path of [...files.media, ...files.memories]) {
+  for (const path of [...files.media, ...files.outgoing, ...files.memories]) {
     const to = join(folder, 'files', relative(home, path).replaceAll('..', 'outside'));
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     await copyFile(path, to);

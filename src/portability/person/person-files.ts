@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { memoryFileFor } from '../../agent/memory/places.ts';
 import type { MemoryOptions } from '../../agent/memory/options.ts';
 import { resultsFolder } from '../../agent/tools/spill-result.ts';
@@ -20,6 +20,8 @@ export interface PersonPlaces {
 export interface PersonFiles {
   /** Files that they sent, below the home. */
   readonly media: readonly string[];
+  /** Files that were made to be sent to them: pictures, long answers, spoken ones. */
+  readonly outgoing: readonly string[];
   /** What agents have noted about them alone. */
   readonly memories: readonly string[];
   /** Folders and files that only the gateway has a use for: long results, output of processes. */
@@ -54,11 +56,37 @@ export const findSessionFiles = async (home: string, of: { readonly sessionIds: 
 
 const present = async (paths: readonly string[]): Promise<readonly string[]> => (await Promise.all(paths.map(async (path) => ((await isThere(path)) ? [path] : [])))).flat();
 
+/** Files that a platform of ours shows in their chats, by the ids that stand in what it shows. */
+const shownFiles = async (folder: string, ids: ReadonlySet<string>): Promise<readonly string[]> => {
+  if (ids.size === 0 || !(await isThere(folder))) return [];
+  return (await readdir(folder)).filter((name) => ids.has(name.split('.', 1)[0] ?? '')).map((name) => join(folder, name));
+};
+
+/** A home that was moved since has the files at the same place of its own. */
+const hereNow = (media: string, path: string): readonly string[] => {
+  const below = /[/\\]media[/\\]((?:outgoing|spoken)[/\\].+)$/s.exec(path)?.[1];
+  return below === undefined || below.includes('..') ? [] : [join(media, below)];
+};
+
+/** Below the media folder, whatever is written. */
+const inside = (media: string, path: string): readonly string[] => (resolve(media, path).startsWith(media + sep) ? [resolve(media, path)] : []);
+
+/** What was typed at the terminals of the home. */
+const typed = ({ account }: Person, home: string): readonly string[] => (account === 'local' ? [join(home, 'history')] : []);
+
 /** Every file that is kept for somebody alone. */
 export const findPersonFiles = async (person: Person, data: PersonData, places: PersonPlaces): Promise<PersonFiles> => {
+  const media = join(places.home, 'media');
   const own = await findSessionFiles(places.home, data);
-  const shared = await present(data.shared.flatMap(({ attachments }) => attachments.map(({ path }) => join(places.home, 'media', path))));
-  return { media: [...new Set([...own.media, ...shared])], memories: await memoriesOf(person, places), traces: own.traces };
+  const attached = [...data.media.attached, ...data.shared.flatMap(({ attachments }) => attachments.map(({ path }) => path))];
+  const sent = await present(attached.flatMap((path) => inside(media, path)));
+  const shown = await shownFiles(join(media, person.account), data.media.shown);
+  return {
+    media: [...new Set([...own.media, ...sent, ...shown])],
+    outgoing: await present([...new Set(data.media.outgoing.flatMap((path) => hereNow(media, path)))]),
+    memories: await memoriesOf(person, places),
+    traces: [...own.traces, ...(await present(typed(person, places.home)))],
+  };
 };
 
 const eraseMedium = async (store: Store, path: string): Promise<void> => {
@@ -78,5 +106,5 @@ const eraseMedium = async (store: Store, path: string): Promise<void> => {
 /** Removes them, and what was noted about what the files say or show. */
 export const eraseFiles = async (store: Store, files: Pick<PersonFiles, 'media' | 'traces'> & Partial<PersonFiles>): Promise<void> => {
   for (const path of files.media) await eraseMedium(store, path);
-  for (const path of [...(files.memories ?? []), ...files.traces]) await rm(path, { recursive: true, force: true });
+  for (const path of [...(files.outgoing ?? []), ...(files.memories ?? []), ...files.traces]) await rm(path, { recursive: true, force: true });
 };

@@ -159,11 +159,13 @@ export interface JobFilter {
   readonly madeBy?: { readonly account: string; readonly userId: string };
   /** Also those that have had all their runs. */
   readonly completed: boolean;
+  /** And those that were removed and are still kept with their runs. */
+  readonly removed?: boolean;
 }
 
 /** Those that are due next come first, paused and completed ones last. */
 export const listJobs = async (db: Reading, filter: JobFilter): Promise<CronJob[]> => {
-  let query = db.q.selectFrom('cron_jobs').selectAll().where('state', 'in', filter.completed ? ['scheduled', 'paused', 'completed'] : ['scheduled', 'paused']);
+  let query = db.q.selectFrom('cron_jobs').selectAll().where('state', 'in', ['scheduled', 'paused', ...(filter.completed ? (['completed'] as const) : []), ...(filter.removed === true ? (['removed'] as const) : [])]);
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent);
   const jobs = (await query.execute()).map(toJob);
   const { madeBy } = filter;

@@ -12,6 +12,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { scrub, scrubIfOwed } from '../copies/scrub.ts';
 import { SqliteStore } from '../engines/sqlite.ts';
 import { claimLane, holdLane, turnLane } from '../lanes/lanes.ts';
+import { closedGates, closeGate } from '../messages/gates.ts';
 import { indexNewMessages, searchMessages } from '../sessions/search.ts';
 import { pageOfMessages } from '../sessions/transcripts.ts';
 import type { Store } from '../store.ts';
@@ -46,11 +47,19 @@ eachStore((_engine, open) => {
     const rows = await erase(store);
     assert.deepEqual(await tablesWith(store, 'planted'), []);
     assert.deepEqual(await tablesWith(store, 'other'), before);
-    assert.deepEqual([rows['conversations'], rows['messages'], rows['messages in shared conversations'], rows['jobs'], rows['pairings']], [2, 3, 3, 1, 1]);
+    assert.deepEqual([rows['conversations'], rows['messages'], rows['messages in shared conversations'], rows['jobs'], rows['pairings']], [2, 3, 3, 2, 1]);
     const shared = await store.read((db) => pageOfMessages(db, 'shared', { afterId: 0, limit: 10, activeOnly: false }));
     assert.deepEqual(shared.map(({ message }) => message.content), [erasedText, '[other name] other words', erasedText, erasedText]);
     assert.deepEqual((await searchMessages(store, { text: 'planted', limit: 5 })).length, 0);
     assert.deepEqual((await searchMessages(store, { text: 'other words', limit: 5 })).length, 2);
+  });
+
+  test('a chat of the same name elsewhere is not let out of its limits', async () => {
+    const { store } = await open();
+    await fillWithPeople(store);
+    for (const account of ['telegram', 'telegram@work']) await store.write((tx) => closeGate(tx, { scope: `chat:${account}:planted-chat`, forMs: 60_000, reason: 'slow' }));
+    await erase(store);
+    assert.deepEqual((await store.read(closedGates)).map(({ scope }) => scope), ['chat:telegram@work:planted-chat']);
   });
 
   test('a second time there is nothing left to erase', async () => {

@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { InboundEvent, Target } from '../../core/message.ts';
 import type { Attachment } from '../../core/transcript.ts';
 import { listJobs } from '../cron/cron-jobs.ts';
+import { inPages } from './in-pages.ts';
 import type { Reading } from '../store.ts';
+import { mediaOf } from './person-media.ts';
+import type { PersonMedia } from './person-media.ts';
 
 /** Somebody by the id that their platform gave them. */
 export interface Person {
@@ -14,6 +17,7 @@ export interface Person {
 export interface SharedRow {
   readonly id: number;
   readonly sessionId: string;
+  readonly turnId: number | null;
   readonly content: string;
   readonly createdAtMs: number;
   readonly attachments: readonly Attachment[];
@@ -29,15 +33,8 @@ export interface PersonData {
   readonly shared: readonly SharedRow[];
   readonly jobIds: readonly string[];
   readonly processIds: readonly string[];
+  readonly media: PersonMedia;
 }
-
-const pageSize = 500;
-
-const inPages = async <Id extends string | number, Row>(ids: readonly Id[], read: (page: readonly Id[]) => Promise<readonly Row[]>): Promise<Row[]> => {
-  const rows: Row[] = [];
-  for (let at = 0; at < ids.length; at += pageSize) rows.push(...(await read(ids.slice(at, at + pageSize))));
-  return rows;
-};
 
 const senderIn = (db: Reading) => (db.engine === 'sqlite' ? sql<string>`json_extract(event, '$.sender.id')` : sql<string>`(event::jsonb) #>> '{sender,id}'`);
 
@@ -62,7 +59,7 @@ const ownSessions = async (db: Reading, { account, userId }: Person, further: re
 const likeText = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 
 const sharedRows = async (db: Reading, person: Person, known: { readonly messageIds: readonly number[]; readonly ownSessions: ReadonlySet<string> }): Promise<readonly SharedRow[]> => {
-  const columns = ['id', 'session_id', 'content', 'body', 'created_at'] as const;
+  const columns = ['id', 'session_id', 'turn_id', 'content', 'body', 'created_at'] as const;
   const speaker = `"speaker":${JSON.stringify(`${person.account}:${person.userId}`)}`;
   const named = await db.q.selectFrom('messages').select(columns).where('role', '=', 'user').where(sql<boolean>`body like ${likeText(speaker)} escape '\\'`).execute();
   const linked = await inPages(known.messageIds, (ids) => db.q.selectFrom('messages').select(columns).where('id', 'in', [...ids]).where('role', '=', 'user').execute());
@@ -70,7 +67,7 @@ const sharedRows = async (db: Reading, person: Person, known: { readonly message
   return [...rows.values()]
     .filter((row) => !known.ownSessions.has(row.session_id))
     .toSorted((a, b) => a.id - b.id)
-    .map((row) => ({ id: row.id, sessionId: row.session_id, content: row.content, createdAtMs: row.created_at, attachments: row.body === null ? [] : ((JSON.parse(row.body) as { attachments?: readonly Attachment[] }).attachments ?? []) }));
+    .map((row) => ({ id: row.id, sessionId: row.session_id, turnId: row.turn_id, content: row.content, createdAtMs: row.created_at, attachments: row.body === null ? [] : ((JSON.parse(row.body) as { attachments?: readonly Attachment[] }).attachments ?? []) }));
 };
 
 const directChats = async (db: Reading, person: Person, sessionIds: readonly string[]): Promise<readonly string[]> => {
@@ -80,7 +77,7 @@ const directChats = async (db: Reading, person: Person, sessionIds: readonly str
 
 /** Looks somebody up everywhere. */
 export const findPerson = async (db: Reading, person: Person): Promise<PersonData> => {
-  const jobs = await listJobs(db, { completed: true, madeBy: person });
+  const jobs = await listJobs(db, { completed: true, removed: true, madeBy: person });
   const jobIds = jobs.map(({ id }) => id);
   const runs = await inPages(jobIds, (ids) => db.q.selectFrom('cron_runs').select('session_id').where('job_id', 'in', [...ids]).where('session_id', 'is not', null).execute());
   const sessionIds = await ownSessions(db, person, runs.flatMap(({ session_id }) => session_id ?? []));
@@ -89,12 +86,15 @@ export const findPerson = async (db: Reading, person: Person): Promise<PersonDat
   const linked = arrived.filter(({ message_id, session_id }) => message_id !== null && !own.has(session_id ?? ''));
   const chats = new Set([...arrived.filter(({ isDirect }) => isDirect).map(({ chat_id }) => chat_id), ...(await directChats(db, person, sessionIds))]);
   const processes = await inPages(sessionIds, (ids) => db.q.selectFrom('processes').select('id').where('session_id', 'in', [...ids]).execute());
+  const inboxIds = arrived.map(({ id }) => id);
+  const chatIds = [...chats];
   return {
     sessionIds,
-    chatIds: [...chats],
-    inboxIds: arrived.map(({ id }) => id),
+    chatIds,
+    inboxIds,
     shared: await sharedRows(db, person, { messageIds: linked.flatMap(({ message_id }) => message_id ?? []), ownSessions: own }),
     jobIds,
     processIds: processes.map(({ id }) => id),
+    media: await mediaOf(db, { account: person.account, sessionIds, inboxIds, chatIds }),
   };
 };

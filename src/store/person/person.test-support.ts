@@ -45,10 +45,10 @@ const addDirect = async (tx: Writing, who: Who): Promise<void> => {
   await createSession(tx, { id: `child_${word(who)}`, agent: 'main', account: 'cron', chatType: 'dm', parentId: id });
   await appendMessage(tx, { sessionId: `child_${word(who)}`, turnId: null }, { role: 'user', content: `${word(who)} helper` });
   const json = JSON.stringify(target);
-  await tx.q.insertInto('outbox').values({ key: `${word(who)}-out`, lane: outLane(who.account, chatId), account: who.account, chat_id: chatId, target: json, payload: `{"text":"${word(who)}"}`, state: 'sent', turn_id: null, inbox_id: null, message_ids: null, error: null, created_at: 1, updated_at: 1 }).execute();
+  await tx.q.insertInto('outbox').values({ key: `${word(who)}-out`, lane: outLane(who.account, chatId), account: who.account, chat_id: chatId, target: json, payload: JSON.stringify({ message: { key: `${word(who)}-out`, target, text: word(who) } }), state: 'sent', turn_id: null, inbox_id: null, message_ids: null, error: null, created_at: 1, updated_at: 1 }).execute();
   await tx.q.insertInto('channels').values({ account: who.account, chat_id: chatId, thread_id: '', name: `${word(who)} name`, chat_type: 'dm', scope_id: null, scope_name: null, listed: 0, spoken_at: 1 }).execute();
   await tx.q.insertInto('journal').values({ account: who.account, stream: chatId, key: `${word(who)}`, entry: `{"text":"${word(who)}"}`, created_at: 1 }).execute();
-  await tx.q.insertInto('account_values').values({ account: who.account, key: `chat:${chatId}`, value: word(who) }).execute();
+  for (const key of [`chat:${chatId}`, `thread:${chatId}/42`, `undecrypted:${chatId} s`]) await tx.q.insertInto('account_values').values({ account: who.account, key, value: word(who) }).execute();
   await tx.q.insertInto('prompts').values({ session_id: id, fingerprint: 'f', text: word(who), updated_at: 1 }).execute();
   await enqueueLane(tx, { lane: turnLane(id), kind: 'turn' });
   await enqueueLane(tx, { lane: outLane(who.account, chatId), kind: 'out' });
@@ -62,17 +62,26 @@ const addNames = async (tx: Writing, who: Who): Promise<void> => {
   await tx.q.insertInto('denials').values({ account, user_id: userId, chat_id: 'group', kind: 'message', reason: 'r', count: 1, first_at: 1, last_at: 1 }).execute();
   await tx.q.insertInto('questions').values({ key: word(who), account, chat_id: 'group', session_id: 'shared', turn_id: null, target: '{}', asker: userId, question: `{"text":"${word(who)}"}`, purpose: 'p', state: 'answered', answer: null, answered_by: userId, answered_name: word(who), answer_inbox_id: null, created_at: 1, expires_at: 1 }).execute();
   await tx.q.insertInto('memory_proposals').values({ agent: 'main', session_id: 'shared', account, user_id: userId, target: 'user', change: `{"content":"${word(who)}"}`, created_at: 1 }).execute();
+  // Asked by the gateway, answered in words of their own.
+  await tx.q.insertInto('questions').values({ key: who === planted ? 'q1' : 'q2', account, chat_id: 'group', session_id: 'shared', turn_id: null, target: '{}', asker: null, question: '{"text":"?","options":[]}', purpose: 'p', state: 'used', answer: `${word(who)} words`, answered_by: userId, answered_name: word(who), answer_inbox_id: null, created_at: 1, expires_at: 1 }).execute();
+  await tx.q.insertInto('grants').values({ session_id: 'shared', pattern: word(who) === 'planted' ? 'rm' : 'mv', granted_by: userId, granted_at: 1 }).execute();
+  await tx.q.insertInto('api_replays').values({ key_id: userId, name: 'n', fingerprint: 'f', answer: word(who), created_at: 1 }).execute();
   await writeLimit(tx, `pairing asks:${account}:${userId}`, { count: 1, forMs: 1_000_000 });
   const settings = { name: word(who), schedule: { kind: 'interval', minutes: 60 }, zone: 'UTC', missed: 'once', overlap: 'skip', times: null, prompt: word(who), display: 'every 1h', skills: [], deliver: 'origin' } as const;
+  await insertJob(tx, { id: `removed_${word(who)}`, agent: 'main', settings, nextAtMs: 1e15, origin: { target: { account, chatId: `${word(who)}-chat`, chatType: 'dm' }, userId } });
+  await tx.q.updateTable('cron_jobs').set({ state: 'removed' }).where('id', '=', `removed_${word(who)}`).execute();
   await insertJob(tx, { id: `job_${word(who)}`, agent: 'main', settings, nextAtMs: 1e15, origin: { target: { account, chatId: `${word(who)}-chat`, chatType: 'dm' }, userId } });
 };
 
 /** Two people who have used everything that keeps something under their id, and a conversation that they share. */
 export const fillWithPeople = (store: Store): Promise<void> =>
   store.write(async (tx) => {
-    await createSession(tx, { id: 'shared', agent: 'main', account: 'telegram', chatType: 'group' });
-    for (const who of [planted, other]) {
-      const row = await appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: `[${word(who)} name] ${word(who)} words`, speaker: `${who.account}:${who.userId}`, attachments: [{ kind: 'photo', mime: 'image/png', name: `${word(who)}.png`, path: `sessions/shared/${word(who)}.png` }] });
+    await createSession(tx, { id: 'shared', agent: 'main', account: 'telegram', chatType: 'group', title: 'What planted wants' });
+    await tx.q.insertInto('homes').values({ account: 'telegram', target: '{"chatId":"group"}', name: null, set_by: planted.userId, set_at: 1 }).execute();
+    await tx.q.insertInto('account_wishes').values({ account: 'telegram', paused: 0, restarts: 1, changed_by: planted.userId, changed_at: 1 }).execute();
+    for (const [turnId, who] of [planted, other].entries()) {
+      await tx.q.insertInto('memory_work').values({ key: `main:turn:turn:${turnId}`, agent: 'main', session_id: 'shared', kind: 'turn', payload: JSON.stringify({ turn: { key: `turn:${turnId}`, user: word(who) } }), ready_at: 1e15, owner: null, error: null, created_at: 1 }).execute();
+      const row = await appendMessage(tx, { sessionId: 'shared', turnId }, { role: 'user', content: `[${word(who)} name] ${word(who)} words`, speaker: `${who.account}:${who.userId}`, attachments: [{ kind: 'photo', mime: 'image/png', name: `${word(who)}.png`, path: `sessions/shared/${word(who)}.png` }] });
       await arrive(tx, eventOf(who, `${word(who)}-2`, { id: 'group', type: 'group' }), 'shared', row);
       await addDirect(tx, who);
       await addNames(tx, who);

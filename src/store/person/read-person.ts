@@ -1,3 +1,4 @@
+import type { Delivery } from '../messages/outbox.ts';
 import type { Reading } from '../store.ts';
 import type { Person, PersonData } from './find-person.ts';
 
@@ -29,6 +30,12 @@ export const pageOfArrivals = async (db: Reading, ids: readonly number[]): Promi
   if (ids.length === 0) return [];
   const rows = await db.q.selectFrom('inbox').select(['id', 'event', 'state', 'reason', 'received_at']).where('id', 'in', [...ids]).orderBy('id').execute();
   return rows.map((row) => ({ ...row, event: parse(row.event) }));
+};
+
+/** What was sent to a direct chat and is still traceable, answers to commands among it. */
+export const deliveriesTo = async (db: Reading, chat: { readonly account: string; readonly chatId: string }): Promise<readonly unknown[]> => {
+  const rows = await db.q.selectFrom('outbox').select(['payload', 'state', 'created_at']).where('account', '=', chat.account).where('chat_id', '=', chat.chatId).orderBy('id').execute();
+  return rows.map((row) => ({ at: new Date(row.created_at).toISOString(), chatId: chat.chatId, state: row.state, text: (JSON.parse(row.payload) as Delivery).message.text }));
 };
 
 /** What a page or a terminal shows again of a direct chat. */
