@@ -16,6 +16,14 @@ test('settings are taken one by one, and a bad one takes no other with it', () =
   assert.match(adoption.texts.config ?? '', /^model:\n {2}provider: openai\n {2}default: gpt\n$/);
 });
 
+test('ids that are longer than a number can be are taken as they are, and recognised the second time', () => {
+  const theirs = { config: 'platforms: { telegram: { allowed_users: [1234567890123456789, 0049123, 7] } }\nhttp: { port: 1 }\n' };
+  const first = adopt({}, theirs);
+  assert.match(first.texts.config ?? '', /allowed_users:\n +- "1234567890123456789"\n +- "0049123"\n +- 7\nhttp:\n {2}port: 1\n/);
+  assert.deepEqual(fates(adopt({ config: first.texts.config ?? '' }, theirs)), { 'platforms.telegram.allowed_users': 'known', 'http.port': 'known' });
+  assert.deepEqual(fates(adopt({ config: 'platforms: { telegram: { allowed_users: [1234567890123456788, 0049123, 7] } }\n' }, theirs))['platforms.telegram.allowed_users'], 'left');
+});
+
 test('keys that are only right together are taken together, and what is wrong beside them is left', () => {
   const quick = defineSection('quick', z.record(z.string(), z.discriminatedUnion('type', [z.strictObject({ type: z.literal('exec'), command: z.string() }), z.strictObject({ type: z.literal('alias'), target: z.string() })])).default({}), 'live');
   const adoption = adoptSettings({ env: {}, sections: [...sampleSections, quick], platforms: samplePlatforms }, { config: undefined, env: undefined }, { env: undefined, config: 'quick: { hi: { type: exec, command: echo }, odd: { type: exec, command: ls, nonsense: 1 }, bad: { type: exec, target: x } }\nhttp: { port: 1 }\n' });

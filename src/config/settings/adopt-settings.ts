@@ -11,7 +11,7 @@ import { parseYaml } from '../text/parse-yaml.ts';
 import { foreignSections } from '../upkeep/foreign-sections.ts';
 import { migrateText } from '../upkeep/migrate-config.ts';
 import { findSetting } from './find-setting.ts';
-import { childOf, toPlain } from './setting-node.ts';
+import { childOf, toExactPlain } from './setting-node.ts';
 import type { MapNode, Plain, SettingNode } from './setting-node.ts';
 
 export interface AdoptedSetting {
@@ -67,7 +67,7 @@ const edited = ({ input, texts }: Work, leaf: Leaf): ConfigTexts | undefined => 
     const edit = editTexts(texts, { path: leaf.path, setting, value: String(leaf.node.source ?? leaf.node.value) });
     return edit.ok ? edit.texts : undefined;
   }
-  const result = editYaml(texts.config ?? '', leaf.path, new Document(toPlain(leaf.node)).contents as Node);
+  const result = editYaml(texts.config ?? '', leaf.path, new Document(toExactPlain(leaf.node)).contents as Node);
   return result.ok ? { ...texts, config: result.text } : undefined;
 };
 
@@ -138,7 +138,7 @@ const settingsByVariable = ({ input, texts }: Work): ReadonlyMap<string, string>
   return new Map(
     [...leavesOf(written.root, [])].flatMap(({ path, node }) => {
       const variable = findSetting(path, input.sections, input.platforms)?.variable;
-      const value = String(toPlain(node));
+      const value = String(toExactPlain(node));
       // What refers to a variable waits for one.
       return variable === undefined || value.includes('${') ? [] : [[variable, value] as const];
     }),
@@ -186,7 +186,7 @@ const adoptTree = (work: Work, root: MapNode): void => {
     const mine = own === undefined ? undefined : nodeAt(own, leaf.path);
     if (why !== undefined) useless.set(nameOf(leaf.path.slice(0, leaf.path[0] === 'gateway' ? 2 : 1)), why);
     else if (mine === undefined) waiting.push(leaf);
-    else work.settings.push(here(nameOf(leaf.path), same(toPlain(mine), toPlain(leaf.node))));
+    else work.settings.push(here(nameOf(leaf.path), same(toExactPlain(mine), toExactPlain(leaf.node))));
   }
   // Some settings are only right together with others, which may come after them.
   for (let before = -1; waiting.length !== before; ) {

@@ -61,6 +61,10 @@ export const mapScalars = (node: SettingNode, change: (scalar: ScalarNode) => Se
   }
 };
 
+/** The same in plain values, where a row of digits that no number can hold as it is written stays text: it is an id. */
+export const toExactPlain = (node: SettingNode): Plain =>
+  toPlain(mapScalars(node, (scalar) => (typeof scalar.value === 'number' && scalar.source !== undefined && /^\d+$/.test(scalar.source) && String(scalar.value) !== scalar.source ? { ...scalar, value: scalar.source } : scalar)));
+
 export function* scalarsOf(node: SettingNode): Generator<ScalarNode> {
   switch (node.kind) {
     case 'scalar':

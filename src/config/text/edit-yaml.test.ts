@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commentKey, editYaml, parseValue } from './edit-yaml.ts';
+import { commentKey, editYaml, listAt, parseValue } from './edit-yaml.ts';
 
 const set = (text: string, path: string, value: string, isText = false): string => {
   const edited = editYaml(text, path.split('.'), parseValue(value, isText));
@@ -50,6 +50,16 @@ test('the indentation, the brackets and the line ends of the file are kept', () 
     assert.equal(set(text, 'model.default', 'b'), text.replace('default: a', 'default: b'));
   }
   assert.equal(set('a:\r\n  b: 1 # x\r\n  c: 2\r\n', 'a.b', '3'), 'a:\r\n  b: 3 # x\r\n  c: 2\r\n');
+});
+
+test('numbers stay as they were written, for many are really ids', () => {
+  const text = 'ids: [1234567890123456789, 0049123, 9007199254740993] # mine\n1234567890123456789: +1\nx: 1e3\ny: 0x1F\nz: 1.50\nroom: 1234567890123456789\na: b\n';
+  assert.equal(set(text, 'a', 'c'), text.replace('a: b', 'a: c'));
+  assert.equal(set(text, 'ids.-', '1'), text.replace('3] #', '3, 1] #'));
+  assert.equal(set(text, 'ids.-', '1234567890123456788'), text.replace('3] #', '3, "1234567890123456788"] #'));
+  assert.equal(set(text, 'room.-', '1'), text.replace('room: 1234567890123456789', 'room:\n  - 1234567890123456789\n  - 1'));
+  assert.deepEqual(listAt(text, ['ids']), ['1234567890123456789', '0049123', '9007199254740993']);
+  assert.equal(commentKey(text, ['a'], { comment: 'why', apart: false }), text.replace('a: b', '# why\na: b'));
 });
 
 test('references without quotes survive in flow mappings', () => {

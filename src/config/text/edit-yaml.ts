@@ -1,9 +1,18 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, parseDocument, Scalar, visit } from 'yaml';
-import type { Document, Node, Pair, ToStringOptions, YAMLMap, YAMLSeq } from 'yaml';
+import type { Document, Node, Pair, Tags, ToStringOptions, YAMLMap, YAMLSeq } from 'yaml';
 import { hideReferences, unhideReferences } from './flow-references.ts';
 
 /** Why a path cannot be edited; the rest of the file is untouched. */
 export type EditedYaml = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+
+/** Numbers are written as they were: many are really ids, and longer than a number can be. */
+const asWritten = (tags: Tags): Tags =>
+  tags.map((tag) => {
+    if (typeof tag === 'string' || tag.collection !== undefined || !/:(?:int|float)$/.test(tag.tag)) return tag;
+    return { ...tag, stringify: (node, ...rest) => (isScalar(node) && node.source !== undefined ? node.source : (tag.stringify?.(node, ...rest) ?? String(node.value))) };
+  });
+
+const parse = (text: string): Document.Parsed => parseDocument(hideReferences(text), { merge: true, logLevel: 'error', customTags: asWritten });
 
 /** In a path, the place behind the last entry of a list. */
 const behindLast = '-';
@@ -14,10 +23,10 @@ export const editYaml = (text: string, path: readonly string[], value: Node | un
 
 /** The bare entries of the list at a path, as they are written; undefined where there is no list. `text` must be valid. */
 export const listAt = (text: string, path: readonly string[]): readonly string[] | undefined => {
-  const { contents } = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
+  const { contents } = parse(text);
   const way = wayTo(contents, path);
   const value = way.length < path.length ? undefined : way.at(-1)?.pair.value;
-  return isSeq(value) ? value.items.filter((item) => isScalar(item)).map((item) => unhideReferences(String(item.value))) : undefined;
+  return isSeq(value) ? value.items.filter((item) => isScalar(item)).map((item) => unhideReferences(typeof item.value === 'number' ? (item.source ?? String(item.value)) : String(item.value))) : undefined;
 };
 
 /** Moves a key to a place where nothing is, with the comments above and behind it. `text` must be valid. */
@@ -28,6 +37,8 @@ export const moveKey = (text: string, { from, to, asList }: { readonly from: rea
     if (way.length < from.length || !isNode(value)) return 'is not set in config.yaml';
     if (hasAnchor(value)) return `${from.join('.')} has an anchor (&name); edit the file by hand`;
     const comment = commentAbove(document, way);
+    const around = way.at(-1)?.map;
+    if (way.length > 1 && around?.items.length === 1 && (isScalar(value) || isSeq(value))) value.comment ??= around.comment ?? null;
     const list = document.createNode([]) as YAMLSeq;
     if (asList === true && !isSeq(value)) list.items.push(value);
     const message = remove(document.contents, from) ?? put(document, to, list.items.length > 0 ? list : value);
@@ -90,7 +101,7 @@ const hasAnchor = (node: Node): boolean => {
 };
 
 const edit = (text: string, change: (document: Document) => string | undefined): EditedYaml => {
-  const document = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
+  const document: Document = parse(text);
   if (isNothing(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
   const head = headOf(document);
   const message = change(document);
@@ -102,7 +113,7 @@ const edit = (text: string, change: (document: Document) => string | undefined):
 
 /** Puts a comment above a key that has none. A key inside braces gets none, since its line would be broken. `apart`: an empty line above the topmost key. */
 export const commentKey = (text: string, path: readonly string[], note: { readonly comment: string; readonly apart: boolean }): string => {
-  const document = parseDocument(hideReferences(text), { merge: true, logLevel: 'error' });
+  const document: Document = parse(text);
   let at: unknown = document.contents;
   for (const [depth, step] of path.entries()) {
     if (!isMap(at) || at.flow === true) return text;
@@ -191,7 +202,9 @@ const put = (document: Document, path: readonly string[], value: Node): string |
 /** A bare value as the list that it stands for; commas part its entries. */
 const listOf = (document: Document, bare: Scalar): YAMLSeq => {
   const { value } = bare;
-  return document.createNode(typeof value === 'string' ? value.split(',').map((part) => part.trim()) : [value]) as YAMLSeq;
+  const list = document.createNode(typeof value === 'string' ? value.split(',').map((part) => part.trim()) : []) as YAMLSeq;
+  if (typeof value !== 'string') list.items.push(bare);
+  return list;
 };
 
 /** What was a list stays one, with a bare value as its only entry. */

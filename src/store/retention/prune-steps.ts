@@ -21,7 +21,7 @@ const daysAgo = (db: Reading, days: number): RawBuilder<number> => inMs(db, -day
 const batchOf = (result: DeleteResult): Batch => ({ deleted: Number(result.numDeletedRows), more: Number(result.numDeletedRows) >= batchSize });
 
 const pruneInbox: Step = async (tx, limits) => {
-  const old = tx.q.selectFrom('inbox').select('id').where('state', 'in', ['done', 'skipped', 'cut_off']).where('done_at', '<', daysAgo(tx, limits.inboxDays)).limit(batchSize);
+  const old = tx.q.selectFrom('inbox').select('id').where('state', 'in', ['done', 'skipped', 'set_aside', 'cut_off']).where('done_at', '<', daysAgo(tx, limits.inboxDays)).limit(batchSize);
   const result = await tx.q.deleteFrom('inbox').where('id', 'in', old).executeTakeFirst();
   return batchOf(result);
 };
