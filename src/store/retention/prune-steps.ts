@@ -21,9 +21,15 @@ const daysAgo = (db: Reading, days: number): RawBuilder<number> => inMs(db, -day
 const batchOf = (result: DeleteResult): Batch => ({ deleted: Number(result.numDeletedRows), more: Number(result.numDeletedRows) >= batchSize });
 
 const pruneInbox: Step = async (tx, limits) => {
-  const old = tx.q.selectFrom('inbox').select('id').where('state', 'in', ['done', 'skipped', 'set_aside', 'cut_off']).where('done_at', '<', daysAgo(tx, limits.inboxDays)).limit(batchSize);
+  const old = tx.q.selectFrom('inbox').select('id').where('state', 'in', ['done', 'skipped', 'cut_off']).where('done_at', '<', daysAgo(tx, limits.inboxDays)).limit(batchSize);
   const result = await tx.q.deleteFrom('inbox').where('id', 'in', old).executeTakeFirst();
   return batchOf(result);
+};
+
+/** What was never answered stays as long as the turn that tells why. */
+const pruneSetAside: Step = async (tx, limits) => {
+  const old = tx.q.selectFrom('inbox').select('id').where('state', '=', 'set_aside').where('done_at', '<', daysAgo(tx, limits.turnDays)).limit(batchSize);
+  return batchOf(await tx.q.deleteFrom('inbox').where('id', 'in', old).executeTakeFirst());
 };
 
 const pruneOutbox: Step = async (tx, limits) => {
@@ -221,6 +227,7 @@ const pruneNodes: Step = async (tx, limits) => {
 /** By table, in the order in which they are pruned. Nothing that is still open is among what they delete. */
 export const pruneSteps: Readonly<Record<string, Step>> = {
   inbox: pruneInbox,
+  set_aside: pruneSetAside,
   outbox: pruneOutbox,
   turns: pruneTurns,
   questions: pruneQuestions,
