@@ -161,6 +161,15 @@ test('wrong tokens are limited per address however it is spelt, and the wait is 
   assert.equal((await http.post('/api/login', { token }, {}, '1.2.3.4')).status, 200);
 });
 
+test('guesses that are made at once are no more than those made one after the other', async () => {
+  await using http = await setUp({ token });
+  const guesses = Array.from({ length: 60 }, (_, i) => (i === 40 ? token : `wrong-${i}`));
+  const answers = await Promise.all(guesses.map((guess) => http.post('/api/login', { token: guess }, {}, '203.0.113.9')));
+  assert.deepEqual([answers.filter(({ status }) => status === 401).length, answers.filter(({ status }) => status === 429).length], [10, 50]);
+  const links = await Promise.all([http.logins.newLink(), http.logins.newLink()]);
+  assert.deepEqual((await Promise.all(links.map((link) => http.post('/api/login', { token: link }, {}, '203.0.113.10')))).map(({ status }) => status), [200, 200]);
+});
+
 test('whoever signs calls wrongly too often is not listened to for a minute, and nobody else is shut out', async () => {
   await using http = await setUp();
   const seen: string[] = [];

@@ -44,14 +44,13 @@ export const loginRoutes = (deps: LoginDeps): Hono<HttpEnv> => {
   const routes = new Hono<HttpEnv>();
   routes.post('/login', async (c) => {
     const client = clientOf(c, deps.trustedProxies);
+    const body = loginBody.safeParse(await c.req.json().catch(() => undefined));
     const waitMs = deps.limiter.waitMs(client.address);
     if (waitMs > 0) return tooMany(c, waitMs);
-    const body = loginBody.safeParse(await c.req.json().catch(() => undefined));
+    // Counted before it is looked at: of many that are tried at once, no more are looked at than one after the other.
+    deps.limiter.failed(client.address);
     const secret = body.success ? await deps.logins.redeem(body.data.token) : undefined;
-    if (secret === undefined) {
-      deps.limiter.failed(client.address);
-      return c.json({ error: 'This login link is used, too old or wrong.' }, 401);
-    }
+    if (secret === undefined) return c.json({ error: 'This login link is used, too old or wrong.' }, 401);
     deps.limiter.succeeded(client.address);
     deps.audit({ by: 'the owner at the page', act: 'login', subject: `from ${client.address === '' ? 'an unknown address' : client.address}` });
     setSession(c, secret, { secure: client.secure, maxAge: sessionLifeMs / 1000 });

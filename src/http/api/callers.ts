@@ -54,8 +54,7 @@ export class Callers {
   async identify(c: Context<HttpEnv>): Promise<Caller> {
     const { store, clock, limiter, trustedProxies } = this.#deps;
     const { address } = clientOf(c, trustedProxies);
-    const waitMs = limiter.waitMs(address);
-    if (waitMs > 0) throw new ApiError(429, 'Too many wrong keys from your address.', { code: 'too_many_failures', retryAfterMs: waitMs });
+    this.#refuseGuesser(address);
     const secret = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
     if (secret === undefined) throw wrongKey('You have to send a key: Authorization: Bearer <key>.');
     const caller = await this.#callerOf(secret);
@@ -63,8 +62,15 @@ export class Callers {
       limiter.failed(address);
       throw wrongKey('Incorrect API key provided.');
     }
+    // Of many keys that are tried at once, the right one does not count either.
+    this.#refuseGuesser(address);
     if (caller.usedAtMs !== undefined && clock.now() - (caller.usedAtMs ?? 0) > minuteMs) await store.write((tx) => noteApiKeyUse(tx, caller.id), { patient: true });
     return caller;
+  }
+
+  #refuseGuesser(address: string): void {
+    const waitMs = this.#deps.limiter.waitMs(address);
+    if (waitMs > 0) throw new ApiError(429, 'Too many wrong keys from your address.', { code: 'too_many_failures', retryAfterMs: waitMs });
   }
 
   /** Throws the refusal for a call that is one too many; otherwise the call counts until it is disposed of. */
@@ -86,8 +92,9 @@ export class Callers {
 
   async #callerOf(secret: string): Promise<Caller | undefined> {
     const { key, store } = this.#deps;
-    if (key !== undefined && sameSecret(secret, key)) return { id: ownerCaller, name: ownerCaller, scopes: apiScopes, limits: {} };
-    return store.read((db) => findApiKey(db, hashApiSecret(secret)));
+    // Also for the owner's key, which would otherwise be found before the wrong ones of the same moment are counted.
+    const found = await store.read((db) => findApiKey(db, hashApiSecret(secret)));
+    return key !== undefined && sameSecret(secret, key) ? { id: ownerCaller, name: ownerCaller, scopes: apiScopes, limits: {} } : found;
   }
 
   async #checkSpend({ id, limits }: Caller): Promise<void> {
