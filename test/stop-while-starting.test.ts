@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Exit } from '../src/cli/environment.ts';
-import { consoleFile, startDetached } from '../src/cli/gateway/start.ts';
-import { stopGateway } from '../src/cli/gateway/stop.ts';
+import { dumpGateway } from '../src/cli/gateway/dump.ts';
+import { notedStart } from '../src/cli/gateway/start-note.ts';
+import { consoleFile, launcher, startDetached } from '../src/cli/gateway/start.ts';
+import { restartGateway, stopGateway } from '../src/cli/gateway/stop.ts';
 import { isHomeTaken } from '../src/store/locks/home-lock.ts';
 import { newWorld, until } from './support/whole.ts';
+import type { World } from './support/whole.ts';
 
 test('who stops a gateway that was started a moment ago, and has not loaded its modules yet, ends that one', async () => {
   await using world = await newWorld();
@@ -26,4 +32,47 @@ test('who stops a gateway that was started a moment ago, and has not loaded its 
     await stopGateway(world.home, { drainMs: 5000, force: true });
   }
   assert.equal(isHomeTaken(world.home), false);
+});
+
+/** A gateway that has its home and waits for a secret, until somebody makes the file. */
+const startWaiting = async (world: World, go: string): Promise<ChildProcess> => {
+  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: `while [ ! -e '${go}' ]; do sleep 0.05; done; echo sk-simulated-model-key` } });
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { env: { ...process.env, ...world.env, XDG_STATE_HOME: join(world.home, 'state') }, stdio: 'ignore' });
+  await until(() => notedStart(world.home)?.pid === child.pid, 'it to have the home');
+  return child;
+};
+
+const noWindows = { skip: process.platform === 'win32' && 'there are no such signals' };
+
+test('a gateway that still waits for a secret survives a dump, and one that is to start anew comes back', noWindows, async () => {
+  await using world = await newWorld();
+  const go = join(world.home, 'go');
+  const child = await startWaiting(world, go);
+  const exited = once(child, 'exit');
+  try {
+    assert.equal((await dumpGateway(world.home, { http: undefined })).type, 'report');
+    const again = restartGateway(world.home, { drainMs: 5000, startMs: 60_000 });
+    await until(async () => /"gateway\.stopping"/.test(await readFile(join(world.home, 'logs', 'gateway.log'), 'utf8').catch(() => '')), 'it to begin anew');
+    await writeFile(go, '');
+    assert.equal(await again, child.pid);
+    assert.equal(await stopGateway(world.home, { drainMs: 5000, force: true }), 'stopped');
+    await exited;
+  } finally {
+    child.kill('SIGKILL');
+  }
+  assert.equal(child.exitCode, 0);
+});
+
+test('a gateway that is told to end while it waits for a secret does so at once, says why, and leaves with 0', noWindows, async () => {
+  await using world = await newWorld();
+  const child = await startWaiting(world, join(world.home, 'never'));
+  const exited = once(child, 'exit');
+  try {
+    assert.equal(await stopGateway(world.home, { drainMs: 5000, force: false }), 'stopped');
+    await exited;
+  } finally {
+    child.kill('SIGKILL');
+  }
+  assert.equal(child.exitCode, 0);
+  assert.match(await readFile(join(world.home, 'logs', 'gateway.log'), 'utf8'), /"why":"stop","asked_by":"the command line, process \d+".*"gateway\.stopping"/);
 });

@@ -14,6 +14,7 @@ import { keepConfig } from './configuration/keep-config.ts';
 import { migrateAtStart } from './configuration/migrate-at-start.ts';
 import { reportConfig } from './configuration/report-config.ts';
 import { gatewayConfig, requireStartable } from './configuration/settings.ts';
+import { Exit } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { forgetConfigNote, noteConfig } from './gateway/config-note.ts';
 import type { EndWish } from './gateway/end-wish.ts';
@@ -22,6 +23,7 @@ import { endFacts, endWithin, logCrashes, reportOnDemand } from './gateway/foren
 import { awaitSuccession, findPredecessor, handOver } from './gateway/hand-over.ts';
 import type { Here, Predecessor } from './gateway/hand-over.ts';
 import { newHolds } from './gateway/holds.ts';
+import type { Holds } from './gateway/holds.ts';
 import { rememberHome } from './gateway/known-homes.ts';
 import { watchLoop } from './gateway/loop-watchdog.ts';
 import { notifySystemd } from './gateway/notify-systemd.ts';
@@ -87,11 +89,21 @@ const takeOver = async (running: Running, from: Predecessor, here: Here & { read
   }
 };
 
-const untilAsked = async ({ home, log, asked }: Life, { store }: Running, signal: AbortSignal): Promise<Ending> => {
+/** What a signal is for: whoever sends SIGTERM may have said so before. */
+const meaningOf = (signal: NodeJS.Signals, home: string, log: Logger): Ending => {
+  try {
+    const planned = signal === 'SIGTERM' ? takePlannedEnd(home, process.pid) : undefined;
+    return planned === undefined ? { why: signal } : { why: planned.end, askedBy: planned.askedBy };
+  } catch (error) {
+    // One that cannot open a file any more ends all the same, and in order.
+    log.warn({ err: error }, 'gateway.plan_not_read');
+    return { why: signal };
+  }
+};
+
+const untilAsked = ({ home, log, asked }: Life, { store }: Running, signal: AbortSignal): Promise<Ending> => {
   const wished = untilWished({ home, pid: process.pid, store, clock: systemClock, log, signal });
-  const ending = await Promise.race([asked, wished.then((end): Ending => ({ why: end ?? 'SIGTERM' }))]);
-  const planned = ending.why === 'SIGTERM' ? takePlannedEnd(home, process.pid) : undefined;
-  return planned === undefined ? ending : { why: planned.end, askedBy: planned.askedBy };
+  return Promise.race([asked, wished.then((end): Ending => ({ why: end ?? 'SIGTERM' }))]);
 };
 
 /** Everything that was begun ends in order, within its time. */
@@ -140,6 +152,46 @@ const live = async (life: Life, running: Running): Promise<Ending['why']> => {
   }
 };
 
+/** What has to be there before anything is begun: the home, the configuration with its secrets, and whoever has to be taken over from. */
+const prepare = async (terminal: Terminal, home: string, at: { readonly held: Holds; readonly redactor: Redactor; readonly replace: boolean }) => {
+  const { held, redactor, replace } = at;
+  // First of all: secrets may be long in coming, and whoever wants it to end has to find it meanwhile.
+  if (!replace) await held.takeHome();
+  const migrated = await migrateAtStart(terminal, home);
+  const startable = await requireStartable(terminal, redactor);
+  const { config } = startable;
+  if (replace) held.succession = await awaitSuccession({ home, config });
+  const here: Here = { home, config, port: held.takePort(config.sections.http.port) };
+  const predecessor = replace ? await findPredecessor(here) : undefined;
+  if (predecessor === undefined) await held.takeHome();
+  return { migrated, startable, here, predecessor };
+};
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+interface Begun extends Omit<Life, 'startable'> {
+  readonly held: Holds;
+  restart(askedBy: string): void;
+}
+
+/** Starts what was prepared, and lets it live; answers why it ended. */
+const begin = async (begun: Begun, { migrated, startable, here, predecessor }: Prepared): Promise<Ending['why']> => {
+  const { terminal, home, redactor, log, service, asked, held } = begun;
+  const leaving = new AbortController();
+  void asked.then(() => leaving.abort(new StoreError('unavailable', 'Told to end before the database was upgraded; it is as it was.')));
+  reportConfig({ log, audit: actRecorder((act) => recordAct(home, act, systemClock.now()), log) }, startable, migrated);
+  const waiting: SystemdNotice['waiting'] = (words, moreMs) => {
+    service.waiting(words, moreMs);
+    if (held.home !== undefined) noteStarting(home, words);
+  };
+  await brake(terminal, { home, log, ended: asked, waiting });
+  if (leaving.signal.aborted) return (await asked).why;
+  const running = await startAll(terminal, here.config, { home, log, redactor, port: here.port, isBeside: predecessor !== undefined, leaving: leaving.signal, restart: begun.restart, onUpgrade: (progress) => waiting(upgradeText(progress), upgradeStepMs) });
+  if (predecessor !== undefined) held.home = await takeOver(running, predecessor, { ...here, log });
+  held.hasSucceeded();
+  return live({ ...begun, startable }, running);
+};
+
 /** `hermes gateway run`: the gateway in the foreground until a signal ends it, or an admin wants it to start anew. */
 export const runGateway = async (terminal: Terminal, options: RunOptions = {}): Promise<void> => {
   const home = resolveHome(terminal.env);
@@ -148,49 +200,36 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
   await prepareHome(home, { refuseOpen: terminal.env['HERMES_GATEWAY_EXTERNAL_SUPERVISOR'] !== 'container' });
   const redactor = terminal.redactor ?? newRedactor();
   using held = newHolds(terminal, home);
-  // First of all: secrets may be long in coming, and whoever wants it to end has to find it meanwhile.
-  if (options.replace !== true) await held.takeHome();
-  const migrated = await migrateAtStart(terminal, home);
-  const startable = await requireStartable(terminal, redactor);
-  const { config } = startable;
-  if (options.replace === true) held.succession = await awaitSuccession({ home, config });
-  const port = held.takePort(config.sections.http.port);
-  const here = { home, config, port };
-  const predecessor = options.replace === true ? await findPredecessor(here) : undefined;
-  if (predecessor === undefined) await held.takeHome();
   let isQuiet = false;
   const { log, close } = openLog(terminal, { home, redactor }, (line) => {
     const short = isQuiet ? undefined : consoleLine(line, terminal);
     if (short !== undefined) terminal.writeError(short);
   });
-  let why: Ending['why'] | undefined;
+  let why: Ending['why'];
+  let prepared: Prepared | Ending;
   try {
     using service = notifySystemd(terminal.env, log);
     using _crashes = logCrashes(log, close);
+    // Before it has the home: whoever finds it there may send it any of these signals.
     reportOnDemand(home, { log, redact: (text) => redactor.redact(text) });
     const restart = Promise.withResolvers<Ending>();
     onRestartSignal(() => restart.resolve({ why: 'restart', askedBy: 'the signal SIGUSR1' }));
-    const asked = Promise.race([untilSignal().then((signal): Ending => ({ why: signal })), restart.promise]);
-    const leaving = new AbortController();
-    void asked.then(() => leaving.abort(new StoreError('unavailable', 'Told to end before the database was upgraded; it is as it was.')));
-    reportConfig({ log, audit: actRecorder((act) => recordAct(home, act, systemClock.now()), log) }, startable, migrated);
-    const waiting: SystemdNotice['waiting'] = (words, moreMs) => {
-      service.waiting(words, moreMs);
-      if (held.home !== undefined) noteStarting(home, words);
-    };
-    await brake(terminal, { home, log, ended: asked, waiting });
-    if (leaving.signal.aborted) why = takePlannedEnd(home, process.pid)?.end;
-    else {
-      const running = await startAll(terminal, config, { home, log, redactor, port, isBeside: predecessor !== undefined, leaving: leaving.signal, restart: (by) => restart.resolve({ why: 'restart', askedBy: by }), onUpgrade: (progress) => waiting(upgradeText(progress), upgradeStepMs) });
-      if (predecessor !== undefined) held.home = await takeOver(running, predecessor, { ...here, log });
-      held.hasSucceeded();
-      why = await live({ terminal, home, redactor, startable, log, service, asked, hush: () => (isQuiet = options.background === true) }, running);
+    const asked = Promise.race([untilSignal().then((signal) => meaningOf(signal, home, log)), restart.promise]);
+    prepared = await Promise.race([prepare(terminal, home, { held, redactor, replace: options.replace === true }), asked]);
+    if ('why' in prepared) {
+      why = prepared.why;
+      log.info(endFacts(why, { env: terminal.env, running: [], askedBy: prepared.askedBy }), 'gateway.stopping');
+    } else {
+      const begun: Begun = { terminal, home, redactor, log, service, asked, held, hush: () => (isQuiet = options.background === true), restart: (askedBy) => restart.resolve({ why: 'restart', askedBy }) };
+      why = await begin(begun, prepared);
+      noteOrderlyEnd(home);
     }
-    noteOrderlyEnd(home);
     log.info({}, 'gateway.stopped');
   } finally {
     await close();
   }
   held[Symbol.dispose]();
   if (why === 'restart') restartProcess(terminal.env);
+  // What was being prepared, as a program that tells a secret, is not waited for.
+  if ('why' in prepared) throw new Exit(0);
 };

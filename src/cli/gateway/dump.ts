@@ -5,7 +5,7 @@ import { ConfigError } from '../../core/errors.ts';
 import type { HttpOptions } from '../../http/options.ts';
 import { isStuckFile } from './loop-watchdog.ts';
 import { probeDoor } from './probe-door.ts';
-import { holderOf, lookFor, outsideTrouble } from './process.ts';
+import { holderOf, lookFor, outsideTrouble, sendSignal } from './process.ts';
 
 const usualPatienceMs = 10_000;
 
@@ -62,7 +62,7 @@ export const dumpGateway = async (home: string, options: DumpOptions): Promise<D
   if (process.platform === 'win32') throw new ConfigError('Windows has no signal for this.');
   const folder = join(home, 'logs');
   const before = new Set(reportsIn(folder));
-  process.kill(holder.pid, 'SIGUSR2');
+  sendSignal(holder.pid, 'SIGUSR2');
   const found = await lookFor(() => {
     const name = reportsIn(folder).find((each) => !before.has(each));
     const path = name === undefined ? undefined : join(folder, name);

@@ -30,8 +30,8 @@ export const notifySystemd = (env: Environment, log: Logger): SystemdNotice => {
       tell('--ready', `--status=${words}`);
       if (watchdogMs > 0) timer = setInterval(() => tell('WATCHDOG=1'), watchdogMs / 3).unref();
     },
-    // Settings may give turns more time than they did when the unit was written.
-    stopping: (words, withinMs) => tell('--stopping', `--status=${words}`, `EXTEND_TIMEOUT_USEC=${Math.ceil(withinMs) * 1000}`),
+    // Settings may give turns more time than they did when the unit was written. Not `--stopping`: before 253 the program does not know it, and refuses the rest as well.
+    stopping: (words, withinMs) => tell('STOPPING=1', `--status=${words}`, `EXTEND_TIMEOUT_USEC=${Math.ceil(withinMs) * 1000}`),
     [Symbol.dispose]: () => clearInterval(timer),
   };
 };
