@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Exit } from '../src/cli/environment.ts';
@@ -55,6 +55,9 @@ test('a gateway that still waits for a secret survives a dump, and one that is t
     await until(async () => /"gateway\.stopping"/.test(await readFile(join(world.home, 'logs', 'gateway.log'), 'utf8').catch(() => '')), 'it to begin anew');
     await writeFile(go, '');
     assert.equal(await again, child.pid);
+    // As if the clock had been set back since.
+    await utimes(join(world.home, 'gateway.pid'), 4e9, 4e9);
+    assert.equal(await restartGateway(world.home, { drainMs: 5000, startMs: 20_000 }), child.pid);
     assert.equal(await stopGateway(world.home, { drainMs: 5000, force: true }), 'stopped');
     await exited;
   } finally {

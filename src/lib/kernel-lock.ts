@@ -44,6 +44,21 @@ export const takeKernelLock = (path: string): KernelLock | undefined => {
   }
 };
 
+/** Whether somebody has the lock right now. It is a look of its own kind: those who only look neither see each other nor, as whoever would take the lock for a moment, pass for its holder. */
+export const isKernelLocked = (path: string): boolean => {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path, { timeout: 0, readOnly: true });
+    db.prepare('select 1 from sqlite_master').get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    db?.close();
+  }
+};
+
 export interface LockPatience {
   readonly clock: Clock;
   readonly waitMs: number;

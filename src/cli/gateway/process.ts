@@ -138,10 +138,11 @@ const lookEveryMs = 50;
 
 /** Looks again and again until `found` answers something, at most so long. */
 export const lookFor = async <T>(found: () => T | undefined, atMostMs: number): Promise<T | undefined> => {
-  const untilMs = Date.now() + atMostMs;
+  // Not by the clock, which may be set meanwhile: who waits for an end would kill too early, or wait for hours.
+  const untilMs = performance.now() + atMostMs;
   for (;;) {
     const result = found();
-    if (result !== undefined || Date.now() >= untilMs) return result;
+    if (result !== undefined || performance.now() >= untilMs) return result;
     await sleep(lookEveryMs);
   }
 };

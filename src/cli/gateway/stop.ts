@@ -34,8 +34,11 @@ const untilGone = (home: string, pid: number, atMostMs: number): Promise<true | 
     return holder.type === 'nobody' || (holder.type === 'gateway' && holder.pid !== pid) ? true : undefined;
   }, atMostMs);
 
-/** One that becomes its own successor keeps its number, and writes it down anew. */
-const hasStartedAnew = (home: string, before: { readonly sinceMs: number }): boolean => (writtenPid(home)?.sinceMs ?? 0) > before.sinceMs;
+/** One that becomes its own successor keeps its number, and writes it down anew; earlier, if the clock was set back meanwhile. */
+const hasStartedAnew = (home: string, before: { readonly sinceMs: number } | undefined): boolean => {
+  const now = writtenPid(home);
+  return now !== undefined && now.sinceMs !== before?.sinceMs;
+};
 
 export type Stopped = 'stopped' | 'killed' | 'not running';
 
@@ -83,13 +86,14 @@ export const restartGateway = async (home: string, options: RestartOptions): Pro
   await untilSettled(home, options.drainMs);
   const running = gatewayIn(home);
   if (running === undefined) return undefined;
+  const before = writtenPid(home);
   await planEnd(home, { pid: running.pid, end: 'restart' });
   try {
     sendSignal(running.pid, 'SIGTERM');
-    const left = await lookFor(() => (hasStartedAnew(home, running) || !isHeldBy(home, running.pid) ? true : undefined), options.drainMs + marginMs);
+    const left = await lookFor(() => (hasStartedAnew(home, before) || !isHeldBy(home, running.pid) ? true : undefined), options.drainMs + marginMs);
     if (left === undefined) throw new ConfigError(`Process ${running.pid} has not ended within ${Math.round((options.drainMs + marginMs) / 1000)} s. hermes gateway stop --force ends it at once; nothing that was received is lost by that. Then hermes gateway start.`, { mayPass: true });
     const back = await lookFor(() => {
-      if (!hasStartedAnew(home, running)) return undefined;
+      if (!hasStartedAnew(home, before)) return undefined;
       const holder = holderOf(home);
       return holder.type === 'gateway' ? holder.pid : undefined;
     }, options.startMs);

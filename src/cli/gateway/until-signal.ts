@@ -1,5 +1,3 @@
-import { systemClock } from '../../lib/clock.ts';
-
 /** npm and the terminal both pass a Ctrl-C on, so that one arrives as two. */
 const sameSignalMs = 1000;
 
@@ -9,8 +7,8 @@ export const untilSignal = (): Promise<NodeJS.Signals> =>
     let askedMs: number | undefined;
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(name, () => {
-        if (askedMs !== undefined && systemClock.now() - askedMs > sameSignalMs) process.exit(1);
-        askedMs ??= systemClock.now();
+        if (askedMs !== undefined && performance.now() - askedMs > sameSignalMs) process.exit(1);
+        askedMs ??= performance.now();
         resolve(name);
       });
     }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { takeKernelLock } from '../../lib/kernel-lock.ts';
+import { isKernelLocked, takeKernelLock } from '../../lib/kernel-lock.ts';
 import type { KernelLock } from '../../lib/kernel-lock.ts';
 import { sqliteError } from '../engines/sqlite-dialect.ts';
 
@@ -17,7 +17,9 @@ export const lockFile = (path: string): FileLock | undefined => {
 /** Whether a process has the lock right now. Looking makes no file. */
 export const isLocked = (path: string): boolean => {
   if (!existsSync(path)) return false;
-  const lock = lockFile(path);
-  lock?.release();
-  return lock === undefined;
+  try {
+    return isKernelLocked(path);
+  } catch (error) {
+    throw sqliteError(error);
+  }
 };

@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { lockHome } from './home-lock.ts';
+import { isHomeTaken, lockHome } from './home-lock.ts';
+import { homeHolder } from './lock-holder.ts';
 
 const newHome = (t: TestContext): string => {
   const home = mkdtempSync(join(tmpdir(), 'hermes-lock-'));
@@ -49,4 +51,18 @@ test('the lock of another process is respected, and gone when that process is ki
 
 test('a home that cannot be written is an error, not a holder', () => {
   assert.throws(() => lockHome('/nowhere/at/all'), { name: 'StoreError', code: 'unwritable' });
+});
+
+test('who looks whether a home is taken is not taken for its holder by others who look, and sees whoever has it', (t) => {
+  const home = newHome(t);
+  assert.equal(isHomeTaken(home), false);
+  assert.deepEqual(readdirSync(home), [], 'looking makes nothing');
+  const lock = lockHome(home);
+  assert.equal(isHomeTaken(home), true);
+  lock?.release();
+  // Another command in the middle of its look.
+  using looking = new DatabaseSync(join(home, 'gateway.lock'), { readOnly: true });
+  looking.exec('begin');
+  looking.prepare('select 1 from sqlite_master').get();
+  assert.deepEqual([isHomeTaken(home), homeHolder(home)], [false, undefined]);
 });

@@ -19,8 +19,9 @@ export const lockHolder = (path: string): number | undefined => {
   const place = placeOf(path);
   if (place === undefined || process.platform !== 'linux') return undefined;
   for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
-    const [, kind, , , pid, at] = line.trim().split(/\s+/);
-    if (kind === 'POSIX' && at === place && Number(pid) > 0) return Number(pid);
+    const [, kind, , mode, pid, at] = line.trim().split(/\s+/);
+    // Whoever only looks reads.
+    if (kind === 'POSIX' && mode === 'WRITE' && at === place && Number(pid) > 0) return Number(pid);
   }
   return undefined;
 };

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockFile } from './file-lock.ts';
 
@@ -20,12 +20,22 @@ const holderIn = (path: string): LockHolder => {
   }
 };
 
+/** For people who wonder who has it. A disk that is full keeps nobody from what is free; then there is no note, rather than one of somebody before. */
+const leaveNote = (path: string, about: Readonly<Record<string, unknown>>): void => {
+  try {
+    writeFileSync(path, JSON.stringify(about), { mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    rmSync(path, { force: true });
+  }
+};
+
 /** Something of this machine that only one gateway of this user may have, in whatever home it runs; the kernel takes it back when its holder dies. */
 export const takeNamedLock = (folder: string, name: string, about: { readonly home: string; readonly account?: string }): NamedLock => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const note = join(folder, `${name}.json`);
   const lock = lockFile(join(folder, `${name}.lock`));
   if (lock === undefined) return { type: 'taken', by: holderIn(note) };
-  writeFileSync(note, JSON.stringify({ ...about, pid: process.pid }), { mode: 0o600 });
+  leaveNote(note, { ...about, pid: process.pid });
   return { type: 'held', release: () => lock.release() };
 };
