@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { appendFile, chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { appendFile, chown, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { auditObstacle, mergeActs, readActs, recordAct } from './audit-log.ts';
+import { takeKernelLock } from './kernel-lock.ts';
 
 test('acts are added in order, for the owner alone, and a line that was cut off hides nothing', async () => {
   const home = await mkdtemp(join(tmpdir(), 'hermes-audit-'));
@@ -12,7 +13,7 @@ test('acts are added in order, for the owner alone, and a line that was cut off 
     recordAct(home, { by: 'ada', act: 'access allow', subject: 'telegram 7' }, 0);
     const path = join(home, 'logs', 'audit.log');
     assert.equal((await stat(path)).mode & 0o777, 0o600);
-    await appendFile(path, '{"at":"19\n');
+    await appendFile(path, '{"at":"19');
     recordAct(home, { by: 'telegram:7', act: '/restart' }, 1000);
     assert.deepEqual(readActs(home), [
       { at: '1970-01-01T00:00:00.000Z', by: 'ada', act: 'access allow', subject: 'telegram 7' },
@@ -51,6 +52,22 @@ test('what would keep an act from being written down is known before', async (t)
   await rm(join(home, 'logs'));
   await mkdir(join(home, 'logs', 'audit.log'), { recursive: true });
   assert.equal(auditObstacle(home), 'EISDIR');
+});
+
+test('root neither writes to nor gives away what a link leads to that stands in the home of somebody else', { skip: process.getuid?.() !== 0 && 'only root can' }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-audit-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const [home, roots] = [join(folder, 'home'), join(folder, 'roots')];
+  await mkdir(join(home, 'logs'), { recursive: true });
+  await Promise.all([writeFile(roots, ''), symlink(roots, join(home, 'logs', 'audit.log')), symlink(roots, join(home, 'gateway.lock')), chown(home, 4711, 4711)]);
+  assert.equal(auditObstacle(home), 'ELOOP');
+  assert.throws(() => recordAct(home, { by: 'root', act: 'config set' }, 0), { code: 'ELOOP' });
+  takeKernelLock(join(home, 'gateway.lock'))?.release();
+  const { uid, size, mode } = await stat(roots);
+  assert.deepEqual([uid, size, mode & 0o777], [0, 0, 0o644]);
+  await chown(home, 0, 0);
+  recordAct(home, { by: 'root', act: 'config set' }, 0);
+  assert.equal(readActs(home).length, 1, 'in a home of its own it may have a link');
 });
 
 test('what root writes down in the home of somebody else is theirs', { skip: process.getuid?.() !== 0 && 'only root can' }, async (t) => {

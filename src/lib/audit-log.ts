@@ -1,5 +1,7 @@
-import { accessSync, appendFileSync, chownSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, appendFileSync, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { endsInLine } from './ends-in-line.ts';
+import { giveToOwnerSync } from './give-to-owner.ts';
 import type { Logger } from './logger.ts';
 import { writeAtomically } from './write-atomically.ts';
 
@@ -18,16 +20,25 @@ export interface AuditEntry extends AuditedAct {
 
 const fileOf = (home: string): string => join(home, 'logs', 'audit.log');
 
+/** Root follows no link that somebody else may have laid: what it leads to would be written, and given to them. */
+const followsLinks = (home: string): boolean => process.getuid?.() !== 0 || statSync(home).uid === 0;
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+
 /** Adds an act to the log of administrative acts, which is only ever added to. Durable before it returns: it is rare, and has to be there afterwards. */
 export const recordAct = (home: string, act: AuditedAct, nowMs: number): void => {
   const path = fileOf(home);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const entry: AuditEntry = { at: new Date(nowMs).toISOString(), ...act };
-  appendFileSync(path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flush: true });
+  const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | (followsLinks(home) ? 0 : O_NOFOLLOW), 0o600);
+  try {
+    // What a full disk has cut off must not take this line with it.
+    appendFileSync(file, `${endsInLine(file) ? '' : '\n'}${JSON.stringify(entry)}\n`, { flush: true });
+  } finally {
+    closeSync(file);
+  }
   // What root makes in somebody's home has to stay readable for the gateway that runs there.
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(home);
-  for (const made of [dirname(path), path]) chownSync(made, uid, gid);
+  for (const made of [dirname(path), path]) giveToOwnerSync(made, home);
 };
 
 /** What would keep an act from being written down, by its code; undefined when nothing is known that would. Makes nothing. */
@@ -36,6 +47,7 @@ export const auditObstacle = (home: string): string | undefined => {
   // What is wrong with the home itself is said by whoever opens it.
   const there = [path, dirname(path)].find((place) => existsSync(place));
   if (there === undefined) return undefined;
+  if (there === path && lstatSync(path).isSymbolicLink() && !followsLinks(home)) return 'ELOOP';
   if (statSync(there).isDirectory() !== (there !== path)) return there === path ? 'EISDIR' : 'ENOTDIR';
   try {
     accessSync(there, constants.W_OK);

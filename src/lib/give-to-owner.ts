@@ -1,4 +1,6 @@
+import { lchownSync, lstatSync, statSync } from 'node:fs';
 import { lchown, lstat, mkdir, readdir, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 interface Owner {
@@ -17,6 +19,21 @@ const give = async (path: string, owner: Owner): Promise<void> => {
 /** What root has made in the folder of somebody else, with all that is below it, is theirs: a command that was run with sudo must not take it away from their gateway. */
 export const giveToOwner = async (path: string, folder: string): Promise<void> => {
   if (process.getuid?.() === 0) await give(path, await stat(folder));
+};
+
+/** The same for one file or empty folder, for whoever cannot wait. Of a link it is the link: where that leads, whoever has the folder has chosen. */
+export const giveToOwnerSync = (path: string, folder: string): void => {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(folder);
+  const facts = lstatSync(path);
+  if (facts.uid !== uid || facts.gid !== gid) lchownSync(path, uid, gid);
+};
+
+/** The same for a file that is open, whatever stands under its name by now. */
+export const giveOpenFileToOwner = async (file: FileHandle, folder: string): Promise<void> => {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  await file.chown(uid, gid);
 };
 
 /** Makes a folder, and those that it lies in, for whoever has the one that is there. */

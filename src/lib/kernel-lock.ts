@@ -1,8 +1,9 @@
-import { chmodSync, chownSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { slept } from './clock.ts';
 import type { Clock } from './clock.ts';
+import { giveToOwnerSync } from './give-to-owner.ts';
 
 /** Held until it is released, or until the process dies, however it dies: the kernel takes it back. */
 export interface KernelLock {
@@ -14,12 +15,11 @@ const busyCode = 5;
 
 const isBusy = (error: unknown): boolean => error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === busyCode;
 
-/** What root makes in somebody's folder must not keep them from it later. */
-const giveToOwner = (path: string): void => {
+/** Closed to others, and not root's in somebody's folder: that must not keep them from it later. Where a link leads is left as it is: root does not do to it what whoever laid the link could not. */
+const keepClosed = (path: string): void => {
+  if (lstatSync(path).isSymbolicLink()) return;
   chmodSync(path, 0o600);
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(dirname(path));
-  chownSync(path, uid, gid);
+  giveToOwnerSync(path, dirname(path));
 };
 
 /**
@@ -35,7 +35,7 @@ export const takeKernelLock = (path: string): KernelLock | undefined => {
     // Nothing is ever written, so nothing has to be kept beside it.
     held.exec('pragma journal_mode = memory');
     held.exec('begin exclusive');
-    giveToOwner(path);
+    keepClosed(path);
     return { release: () => held.close() };
   } catch (error) {
     db?.close();

@@ -1,6 +1,7 @@
-import { createWriteStream, existsSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
+import { endsInLine } from './ends-in-line.ts';
 
 export interface LogFile {
   /** Never throws: a disk that is full must not end the gateway. What cannot be written is lost, and the next line tries again. */
@@ -24,12 +25,6 @@ const shift = (path: string, keep: number): void => {
   }
 };
 
-/** Whether the file ends in the middle of a line, because the disk was full or the process was killed. */
-const isTorn = (fd: number, bytes: number): boolean => {
-  const last = Buffer.alloc(1);
-  return bytes > 0 && readSync(fd, last, 0, 1, bytes - 1) === 1 && last[0] !== 0x0a;
-};
-
 /** The file that is being written. */
 interface Opened {
   readonly stream: WriteStream;
@@ -51,7 +46,7 @@ export const openLogFile = (path: string, limits: { maxBytes: number; keep: numb
       const stream = createWriteStream(path, { fd });
       // What has failed is known by that: it is destroyed, and not written to again.
       stream.on('error', () => undefined);
-      if (isTorn(fd, size)) stream.write('\n');
+      if (!endsInLine(fd)) stream.write('\n');
       return { stream, bytes: size };
     } catch {
       return undefined;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { giveOpenFileToOwner } from './give-to-owner.ts';
 import { nameFile } from './name-file.ts';
 import { syncFolder } from './sync-folder.ts';
 
@@ -12,7 +12,7 @@ export const writeAtomically = async (path: string, text: string): Promise<void>
   try {
     const file = await open(temporary, 'wx', 0o600);
     try {
-      await giveToOwner(file, dirname(target));
+      await giveOpenFileToOwner(file, dirname(target));
       await file.writeFile(text, 'utf8');
       await file.sync();
     } finally {
@@ -24,13 +24,6 @@ export const writeAtomically = async (path: string, text: string): Promise<void>
     throw nameFile(error, target);
   }
   await syncFolder(dirname(target));
-};
-
-/** A command that was run with sudo must not take a file away from the gateway that runs there as somebody else. */
-const giveToOwner = async (file: FileHandle, folder: string): Promise<void> => {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = await stat(folder);
-  await file.chown(uid, gid);
 };
 
 const realTarget = async (path: string): Promise<string> => {

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chown, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../config/variables.ts';
 import { ConfigError } from '../../core/errors.ts';
+import { makeFolders } from '../../lib/give-to-owner.ts';
 import { nameOfUser } from '../home/name-of-user.ts';
 import { holderOf, lookFor } from './process.ts';
 import { servicesNamedFor } from './service.ts';
@@ -18,13 +18,7 @@ export const ownerOf = (home: string): string => {
 };
 
 /** Launchd opens a file there before the gateway runs, and makes no folder for it. */
-export const prepareLogs = async (home: string): Promise<void> => {
-  const logs = join(home, 'logs');
-  if (existsSync(logs)) return;
-  await mkdir(logs, { mode: 0o700 });
-  const { uid, gid } = statSync(home);
-  await chown(logs, uid, gid);
-};
+export const prepareLogs = (home: string): Promise<void> => makeFolders(join(home, 'logs'));
 
 /** A user's own systemd is found by this folder; a shell that came by `su` does not know it. */
 const runtimeFolder = (): string => `/run/user/${userInfo().uid}`;
