@@ -33,7 +33,7 @@ import { takePlannedEnd } from './gateway/planned-end.ts';
 import type { PlannedEnd } from './gateway/planned-end.ts';
 import { pruneCompileCache } from './gateway/prune-compile-cache.ts';
 import { releaseMemoryOfStart } from './gateway/release-memory.ts';
-import { restartProcess } from './gateway/restart-process.ts';
+import { restartAtOnce, restartProcess } from './gateway/restart-process.ts';
 import { startAll, stopAll } from './gateway/start-all.ts';
 import type { Running } from './gateway/start-all.ts';
 import { brake, noteOrderlyEnd } from './gateway/start-brake.ts';
@@ -112,7 +112,8 @@ const end = async ({ terminal, home, log, service, startable }: Life, running: R
   const endMs = startable.config.sections.agent.restart_drain_timeout * 1000 + endMarginMs;
   service.stopping(`Ends (${why}); ${running.gateway.runningTurns} running turns get their time`, endMs + 5000);
   log.info(endFacts(why, { env: terminal.env, running: running.gateway.running(), askedBy }), 'gateway.stopping');
-  using _budget = endWithin(endMs, log);
+  // Whoever wanted it back gets it back, however it ends.
+  using _budget = endWithin(endMs, log, why === 'restart' ? () => restartAtOnce(terminal.env) : undefined);
   await at.settled();
   await stopAll(running, { isReplaced: why === 'replaced' });
   rmSync(join(home, 'gateway.pid'), { force: true });

@@ -11,8 +11,19 @@ export const isSupervised = (env: Environment): boolean =>
 /** Whether the program would run again after `restartProcess`. */
 export const canRestart = (env: Environment): boolean => isSupervised(env) || process.execve !== undefined;
 
-/** Leaves with the code that asks a service manager for a new start; without one the process becomes its own successor, in the same terminal. */
-export const restartProcess = (env: Environment): never => {
+/** Without a service manager the process becomes its own successor, in the same terminal; otherwise this returns. */
+const becomeSuccessor = (env: Environment): void => {
   if (!isSupervised(env) && process.execve !== undefined) process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)]);
+};
+
+/** Leaves with the code that asks a service manager for a new start; without one the process becomes its own successor. */
+export const restartProcess = (env: Environment): never => {
+  becomeSuccessor(env);
   throw new Exit(pleaseRestart);
+};
+
+/** The same for a process whose parts do not come to their end, so that nobody is left who could leave. */
+export const restartAtOnce = (env: Environment): never => {
+  becomeSuccessor(env);
+  return process.exit(pleaseRestart);
 };
