@@ -36,3 +36,12 @@ test('an IPv4 address is one however it is written', () => {
   for (const address of ['192.0.2.7', '::ffff:c000:0207']) assert.ok(limiter.waitMs(address) > 0, address);
   assert.equal(limiter.waitMs('192.0.2.8'), 0);
 });
+
+test('nobody waits until a time comes again that was taken back', () => {
+  let nowMs = 100_000_000;
+  const limiter = newFailureLimiter({ clock: { ...manualClock(), now: () => nowMs }, max: 1, windowMs: 1000 });
+  limiter.failed('1.2.3.4');
+  assert.equal(limiter.waitMs('1.2.3.4'), 1000);
+  nowMs -= 86_400_000;
+  assert.equal(limiter.waitMs('1.2.3.4'), 0);
+});

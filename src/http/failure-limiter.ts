@@ -28,7 +28,10 @@ export const newFailureLimiter = (options: LimiterOptions): FailureLimiter => {
   const failures = new Map<string, Failures>();
   const current = (key: string): Failures | undefined => {
     const found = failures.get(key);
-    if (found === undefined || found.untilMs > clock.now()) return found;
+    if (found === undefined) return undefined;
+    const leftMs = found.untilMs - clock.now();
+    // More than the whole is left only of a time that was taken back; nobody is to wait until it comes again.
+    if (leftMs > 0 && leftMs <= windowMs) return found;
     failures.delete(key);
     return undefined;
   };

@@ -3,6 +3,9 @@ interface Closing {
   readonly forMs: number;
 }
 
+/** How many are remembered before those that are open again are dropped. */
+const mostClosings = 2000;
+
 /** Remembers until when a scope may not be used. Everything that goes out in that scope asks, whoever sends it. */
 export class RateGate {
   readonly #now: () => number;
@@ -15,6 +18,7 @@ export class RateGate {
   /** The later end wins. */
   close(scope: string, forMs: number): void {
     const now = this.#now();
+    if (this.#closings.size >= mostClosings) for (const other of this.#closings.keys()) this.waitMs(other);
     const known = this.#at(scope, now);
     if (known === undefined || now + forMs > known.sinceMs + known.forMs) this.#closings.set(scope, { sinceMs: now, forMs });
   }

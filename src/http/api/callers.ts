@@ -107,7 +107,7 @@ export class Callers {
   #countMinute({ id, limits }: Caller): void {
     const nowMs = this.#deps.clock.now();
     const known = this.#minutes.get(id);
-    const window = known !== undefined && nowMs - known.sinceMs < minuteMs ? known : { count: 0, sinceMs: nowMs };
+    const window = known !== undefined && Math.abs(nowMs - known.sinceMs) < minuteMs ? known : { count: 0, sinceMs: nowMs };
     if (window.count >= (limits.perMinute ?? Infinity)) throw new ApiError(429, `This key may make ${limits.perMinute} calls a minute.`, { code: 'rate_limit_exceeded', retryAfterMs: window.sinceMs + minuteMs - nowMs });
     window.count += 1;
     this.#minutes.set(id, window);

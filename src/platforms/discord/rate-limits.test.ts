@@ -35,3 +35,16 @@ test('a limit on everything covers everything, and the later end wins', () => {
   nowMs = 5000;
   assert.equal(limits.check(route, '1'), undefined);
 });
+
+test('a clock that is set back closes nothing until the old time comes again', () => {
+  let nowMs = 100_000_000;
+  const limits = newRateLimits(() => nowMs);
+  limits.learn(route, '1', empty('b', 2));
+  limits.close(1000);
+  nowMs -= 86_400_000;
+  assert.deepEqual(limits.check(route, '1'), { retryAfterMs: 1000, scope: 'account' });
+  nowMs += 1000;
+  assert.deepEqual(limits.check(route, '1'), { retryAfterMs: 2000, scope: 'chat' });
+  nowMs += 2000;
+  assert.equal(limits.check(route, '1'), undefined);
+});

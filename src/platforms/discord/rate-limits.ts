@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { RateGate } from '../../lib/rate-gate.ts';
 
 /** A limit that is in force, and whom it covers. */
 export interface Limited {
@@ -16,8 +17,8 @@ export interface RateLimits {
   close(forMs: number): void;
 }
 
-/** How many buckets are remembered before those that are open again are dropped. */
-const mostBuckets = 2000;
+/** A scope that no route has. */
+const everything = '*';
 
 const header = (headers: IncomingHttpHeaders, name: string): string | undefined => {
   const value = headers[name];
@@ -30,29 +31,22 @@ const header = (headers: IncomingHttpHeaders, name: string): string | undefined 
  */
 export const newRateLimits = (now: () => number): RateLimits => {
   const buckets = new Map<string, string>();
-  const closedUntil = new Map<string, number>();
-  let allClosedUntil = 0;
-  const prune = (): void => {
-    if (closedUntil.size < mostBuckets) return;
-    for (const [key, untilMs] of closedUntil) if (untilMs <= now()) closedUntil.delete(key);
-  };
+  const gate = new RateGate(now);
   const keyOf = (route: string, major: string): string => `${buckets.get(route) ?? route}:${major}`;
   return {
     check(route, major) {
-      if (allClosedUntil > now()) return { retryAfterMs: allClosedUntil - now(), scope: 'account' };
-      const untilMs = closedUntil.get(keyOf(route, major)) ?? 0;
-      return untilMs > now() ? { retryAfterMs: untilMs - now(), scope: 'chat' } : undefined;
+      const allMs = gate.waitMs(everything);
+      if (allMs > 0) return { retryAfterMs: allMs, scope: 'account' };
+      const ms = gate.waitMs(keyOf(route, major));
+      return ms > 0 ? { retryAfterMs: ms, scope: 'chat' } : undefined;
     },
     learn(route, major, headers) {
       const bucket = header(headers, 'x-ratelimit-bucket');
       if (bucket !== undefined) buckets.set(route, bucket);
       const resetSeconds = Number(header(headers, 'x-ratelimit-reset-after'));
       if (header(headers, 'x-ratelimit-remaining') !== '0' || !Number.isFinite(resetSeconds)) return;
-      prune();
-      closedUntil.set(keyOf(route, major), now() + Math.ceil(resetSeconds * 1000));
+      gate.close(keyOf(route, major), Math.ceil(resetSeconds * 1000));
     },
-    close(forMs) {
-      allClosedUntil = Math.max(allClosedUntil, now() + forMs);
-    },
+    close: (forMs) => gate.close(everything, forMs),
   };
 };
