@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { processStart } from '../src/agent/tools/terminal/process-start.ts';
 import { Exit } from '../src/cli/environment.ts';
 import { dumpGateway } from '../src/cli/gateway/dump.ts';
 import { notedStart } from '../src/cli/gateway/start-note.ts';
@@ -34,11 +35,16 @@ test('who stops a gateway that was started a moment ago, and has not loaded its 
   assert.equal(isHomeTaken(world.home), false);
 });
 
+const writtenNumber = (path: string): number => (existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0);
+
+const untilGone = (pid: number): Promise<void> => until(async () => (await processStart(pid)) === undefined, `process ${pid} to be gone`);
+
 /** A gateway that has its home and waits for a secret, until somebody makes the file. */
 const startWaiting = async (world: World, go: string): Promise<ChildProcess> => {
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: `while [ ! -e '${go}' ]; do sleep 0.05; done; echo sk-simulated-model-key` } });
+  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: `echo $$ > '${go}.pid'; while [ ! -e '${go}' ]; do sleep 0.05; done; echo sk-simulated-model-key` } });
   const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { env: { ...process.env, ...world.env, XDG_STATE_HOME: join(world.home, 'state') }, stdio: 'ignore' });
   await until(() => notedStart(world.home)?.pid === child.pid, 'it to have the home');
+  await until(() => writtenNumber(`${go}.pid`) > 0, 'the command to run');
   return child;
 };
 
@@ -52,7 +58,9 @@ test('a gateway that still waits for a secret survives a dump, and one that is t
   try {
     assert.equal((await dumpGateway(world.home, { http: undefined })).type, 'report');
     const again = restartGateway(world.home, { drainMs: 5000, startMs: 60_000 });
-    await until(async () => /"gateway\.stopping"/.test(await readFile(join(world.home, 'logs', 'gateway.log'), 'utf8').catch(() => '')), 'it to begin anew');
+    const command = writtenNumber(`${go}.pid`);
+    await until(() => writtenNumber(`${go}.pid`) !== command, 'it to begin anew');
+    await untilGone(command);
     await writeFile(go, '');
     assert.equal(await again, child.pid);
     // As if the clock had been set back since.
@@ -68,11 +76,13 @@ test('a gateway that still waits for a secret survives a dump, and one that is t
 
 test('a gateway that is told to end while it waits for a secret does so at once, says why, and leaves with 0', noWindows, async () => {
   await using world = await newWorld();
-  const child = await startWaiting(world, join(world.home, 'never'));
+  const never = join(world.home, 'never');
+  const child = await startWaiting(world, never);
   const exited = once(child, 'exit');
   try {
     assert.equal(await stopGateway(world.home, { drainMs: 5000, force: false }), 'stopped');
     await exited;
+    await untilGone(writtenNumber(`${never}.pid`));
   } finally {
     child.kill('SIGKILL');
   }

@@ -13,7 +13,10 @@ export const canRestart = (env: Environment): boolean => isSupervised(env) || pr
 
 /** Without a service manager the process becomes its own successor, in the same terminal; otherwise this returns. */
 const becomeSuccessor = (env: Environment): void => {
-  if (!isSupervised(env) && process.execve !== undefined) process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)]);
+  if (isSupervised(env) || process.execve === undefined) return;
+  // Node tells nobody that this program ends, since the process goes on.
+  process.emit('exit', 0);
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)]);
 };
 
 /** Leaves with the code that asks a service manager for a new start; without one the process becomes its own successor. */

@@ -41,19 +41,25 @@ export const runSecretCommand = (line: string, options: { readonly cwd: string |
       if (child.pid !== undefined) killGroup(child.pid);
     };
     const timer = setTimeout(() => stop(`did not answer within ${timeoutMs / 1000} s`), timeoutMs);
+    // Nobody is left who would end it, or who wants its answer.
+    const leave = (): void => stop('was called off');
+    process.once('exit', leave);
+    const settle = (reading: SecretReading): void => {
+      clearTimeout(timer);
+      process.off('exit', leave);
+      resolve(reading);
+    };
     child.stdout.on('data', (piece: Buffer) => {
       bytes += piece.length;
       if (bytes > maxBytes) stop(`printed more than ${maxBytes / 1024} KiB; this is not a secret`);
       else pieces.push(piece);
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
-      resolve(failed(error.code === 'ENOENT' ? 'is not installed, or not in PATH' : `cannot be started (${error.code ?? 'unknown reason'})`));
+      settle(failed(error.code === 'ENOENT' ? 'is not installed, or not in PATH' : `cannot be started (${error.code ?? 'unknown reason'})`));
     });
     child.on('close', (code, signal) => {
-      clearTimeout(timer);
       const ended = code === 0 ? undefined : failed(`ended with ${code === null ? `signal ${signal}` : `code ${code}`}; run it by hand to see why`);
-      resolve(verdict ?? ended ?? readingOf(Buffer.concat(pieces), { name: `the command ${name}`, exposed: false }));
+      settle(verdict ?? ended ?? readingOf(Buffer.concat(pieces), { name: `the command ${name}`, exposed: false }));
     });
   });
 };
