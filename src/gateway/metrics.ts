@@ -44,11 +44,21 @@ export const gatewayMetrics = (metrics: Metrics, sources: { store: Store; clock:
   const evidence = metrics.gauge({ name: 'hermes_account_last_evidence_seconds', help: 'Age of the last thing that an account received, or sign that it could; since the start of the gateway for one that never has', labels: ['account'] });
   const startedMs = sources.clock.now();
   metrics.collect(async () => {
-    const [inbox, outbox, age, deliveryAge] = await sources.store.read(async (db) => [await inboxCounts(db), await outboxCounts(db), await oldestOpenMs(db), await oldestDeliveryMs(db)] as const);
+    const [inbox, outbox, age, deliveryAge] = await sources.store
+      .read(async (db) => [await inboxCounts(db), await outboxCounts(db), await oldestOpenMs(db), await oldestDeliveryMs(db)] as const)
+      .catch((error: unknown) => {
+        // What the store said before must not stand for now.
+        open.clear();
+        oldest.at().set(Number.NaN);
+        oldestDelivery.at().set(Number.NaN);
+        throw error;
+      });
     for (const state of ['waiting', 'running', 'set_aside']) open.at('inbox', state).set(inbox[state] ?? 0);
     for (const state of ['pending', 'sending', 'unknown', 'failed']) open.at('outbox', state).set(outbox[state] ?? 0);
     oldest.at().set((age ?? 0) / 1000);
     oldestDelivery.at().set((deliveryAge ?? 0) / 1000);
+  });
+  metrics.collect(() => {
     connected.clear();
     evidence.clear();
     for (const status of sources.accounts()) {
