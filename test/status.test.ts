@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StoreError } from '../src/core/errors.ts';
@@ -6,7 +10,7 @@ import { freePort } from './support/free-port.ts';
 import { peek } from './support/scenes.ts';
 import { hermes, openPiped } from './support/terminal.ts';
 import { newWorld, startOutside, until } from './support/whole.ts';
-import type { World } from './support/whole.ts';
+import type { Outside, World } from './support/whole.ts';
 
 const minute = 60_000;
 
@@ -18,6 +22,20 @@ const age = (world: World, ms: number): Promise<void> =>
       await tx.q.updateTable('accounts').set((eb) => ({ updated_at: eb('updated_at', '-', ms) })).execute();
     }),
   );
+
+/** Stops it, and lets it seem to have been so for a while. */
+const hang = (world: World, gateway: Outside): Promise<void> =>
+  until(async () => {
+    gateway.child.kill('SIGSTOP');
+    try {
+      await age(world, 3 * minute);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      gateway.child.kill('SIGCONT');
+      return false;
+    }
+  }, 'it to stop in a moment in which it writes nothing');
 
 interface Shown {
   readonly running: boolean;
@@ -39,17 +57,7 @@ test('a gateway that hangs is not said to run, its accounts are not said to be c
   await age(world, 3 * minute);
   const slow = await stateOf(world);
   assert.deepEqual([slow.code, slow.shown.silent_ms, slow.telegram], [0, null, 'connected'], 'one that answers at its door is well');
-  await until(async () => {
-    gateway.child.kill('SIGSTOP');
-    try {
-      await age(world, 3 * minute);
-      return true;
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      gateway.child.kill('SIGCONT');
-      return false;
-    }
-  }, 'it to stop in a moment in which it writes nothing');
+  await hang(world, gateway);
   const hung = await stateOf(world);
   assert.deepEqual([hung.code, hung.shown.running, hung.telegram], [1, true, 'unknown']);
   assert.ok((hung.shown.silent_ms ?? 0) >= 3 * minute - 10_000, String(hung.shown.silent_ms));
@@ -97,6 +105,17 @@ test('who watches the status as JSON gets one line for each look', async () => {
   for (const line of watching.out().split('\n').slice(0, -1)) assert.equal((JSON.parse(line) as Shown).running, false);
 });
 
+test('who watches the status goes on watching while the database cannot be read, and is told', async () => {
+  await using world = await newWorld();
+  await using watching = openPiped(world, ['status', '--watch', '--json']);
+  const last = (): string => watching.out().split('\n').at(-2) ?? '';
+  await until(() => last().startsWith('{"running":false'), 'the first look');
+  await writeFile(join(world.home, 'gateway.db'), 'no database at all, but something that has stood in its place for a moment'.repeat(20));
+  await until(() => last().startsWith('{"error":"'), 'the trouble');
+  await rm(join(world.home, 'gateway.db'));
+  await until(() => last().startsWith('{"running":false'), 'it to be over');
+});
+
 interface Ready {
   readonly ready: boolean;
   readonly accounts: readonly { readonly account: string; readonly state: string; readonly required?: boolean; readonly last_evidence: string | null }[];
@@ -119,4 +138,20 @@ test('an account that the gateway can do without does not make it unready, and s
   assert.deepEqual(Object.keys(printed).filter((key) => key !== 'required').toSorted(), Object.keys(said ?? {}).filter((key) => key !== 'required').toSorted(), 'the door and the command describe an account in the same words');
   await world.configure({ platforms: { telegram: refused } });
   await until(async () => (await look()).status === 503, 'it to count again');
+});
+
+test('what another gateway says at the port that the configuration names is not taken for the word of this one', { skip: process.platform === 'win32' && 'there is no SIGSTOP' }, async (t) => {
+  const other = createServer((_request, response) => void response.end(JSON.stringify({ status: 'ok', version: '1', uptime_s: 1, ready: false, pid: process.pid, accounts: [{ account: 'telegram', state: 'refused', detail: 'somebody else', code: 'auth' }] })));
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    other.closeAllConnections();
+    other.close();
+  });
+  await using base = await newWorld({ http: { port: (other.address() as AddressInfo).port } });
+  const world = { ...base, env: { ...base.env, XDG_STATE_HOME: join(base.home, 'state') } };
+  await using gateway = await startOutside(world, { HERMES_HTTP_PORT: String(await freePort()) });
+  await until(async () => (await stateOf(world)).telegram === 'connected', 'the account to be connected');
+  assert.equal((JSON.parse((await hermes(world, ['status', '--json'])).out) as { readonly ready: unknown }).ready, null);
+  await hang(world, gateway);
+  assert.equal((await stateOf(world)).code, 1);
 });

@@ -134,14 +134,12 @@ const print = (terminal: Terminal, { facts, outer }: Seen): string => {
 const everyMs = 2000;
 
 /** On a terminal each picture takes the place of the one before; elsewhere they follow each other. */
-const watch = async (terminal: Terminal, picture: () => Promise<string>, flags: Pick<Flags, 'json'>): Promise<void> => {
+const watch = async (terminal: Terminal, pictures: { readonly first: string; again(): Promise<string> }, flags: Pick<Flags, 'json'>): Promise<void> => {
   const end = new AbortController();
   process.once('SIGINT', () => end.abort());
-  while (!end.signal.aborted) {
-    const text = await picture();
-    terminal.write(terminal.stream?.isTTY === true && flags.json !== true ? `\u001b[H\u001b[2J${text}` : text);
-    await slept(systemClock, everyMs, end.signal);
-  }
+  const show = (text: string): void => terminal.write(terminal.stream?.isTTY === true && flags.json !== true ? `\u001b[H\u001b[2J${text}` : text);
+  show(pictures.first);
+  while (await slept(systemClock, everyMs, end.signal)) show(await pictures.again());
 };
 
 interface Flags {
@@ -155,7 +153,8 @@ const outerFacts = async (terminal: Terminal, store: Store, given: { readonly ht
   const holder = holderOf(home);
   const pid = holder.type === 'gateway' ? holder.pid : undefined;
   const silence = pid === undefined || !isRunning(holder) ? undefined : await silenceOf(pid, { http: given.http, read: (work) => store.read(work) });
-  const said = pid === undefined || !isRunning(holder) || silence !== undefined || given.http === undefined ? undefined : await askReady(given.http);
+  const answer = pid === undefined || !isRunning(holder) || silence !== undefined || given.http === undefined ? undefined : await askReady(given.http);
+  const said = answer?.pid === pid ? answer : undefined;
   return { holder, silence, said, service: serviceState(terminal.env, home, pid), trouble: given.trouble };
 };
 
@@ -199,18 +198,9 @@ const look = async (terminal: Terminal): Promise<Seen> => {
   });
 };
 
-const showStatus = async (terminal: Terminal, flags: Flags): Promise<void> => {
-  // One after the other, programs read them line by line.
-  const textOf = (seen: Seen): string => (flags.json === true ? `${JSON.stringify(dataOf(seen), null, flags.watch === true ? 0 : 2)}\n` : print(terminal, seen));
-  if (flags.watch === true) return watch(terminal, async () => textOf(await look(terminal)), flags);
-  const seen = await look(terminal);
-  terminal.write(textOf(seen));
-  if (seen.outer.silence !== undefined) throw new Exit(1);
-};
-
 type SeenHome = { readonly home: string } & ({ readonly seen: Seen } | { readonly error: string });
 
-/** One home that cannot be looked at is no reason to say nothing of the others. */
+/** One home that cannot be looked at is no reason to say nothing of the others, or of itself a moment later. */
 const lookInto = async (terminal: Terminal, home: string): Promise<SeenHome> => {
   try {
     return { home, seen: await look({ ...terminal, env: { ...terminal.env, HERMES_HOME: home } }) };
@@ -218,6 +208,19 @@ const lookInto = async (terminal: Terminal, home: string): Promise<SeenHome> => 
     if (error instanceof ConfigError || error instanceof StoreError) return { home, error: error.message };
     throw error;
   }
+};
+
+const showStatus = async (terminal: Terminal, flags: Flags): Promise<void> => {
+  // One after the other, programs read them line by line.
+  const textOf = (seen: Seen): string => (flags.json === true ? `${JSON.stringify(dataOf(seen), null, flags.watch === true ? 0 : 2)}\n` : print(terminal, seen));
+  const seen = await look(terminal);
+  const again = async (): Promise<string> => {
+    const now = await lookInto(terminal, resolveHome(terminal.env));
+    return 'seen' in now ? textOf(now.seen) : flags.json === true ? `${JSON.stringify({ error: now.error })}\n` : `${paint(terminal, 'red', now.error)}\n`;
+  };
+  if (flags.watch === true) return watch(terminal, { first: textOf(seen), again }, flags);
+  terminal.write(textOf(seen));
+  if (seen.outer.silence !== undefined) throw new Exit(1);
 };
 
 const showAll = async (terminal: Terminal, { json: isJson }: Flags): Promise<void> => {

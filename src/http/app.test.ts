@@ -83,7 +83,7 @@ test('ready follows the accounts and tells strangers no details', async () => {
   await using http = await setUp({ token });
   const local = await http.ask('/ready');
   assert.equal(local.status, 200);
-  assert.partialDeepStrictEqual(await local.json(), { ready: true, accounts: [{ account: 'telegram@work', state: 'connected', last_evidence: '1970-01-01T00:00:00.001Z' }] });
+  assert.partialDeepStrictEqual(await local.json(), { ready: true, pid: process.pid, accounts: [{ account: 'telegram@work', state: 'connected', last_evidence: '1970-01-01T00:00:00.001Z' }] });
   http.setReady(false);
   const stranger = await http.ask('/ready', { from: '10.9.9.9' });
   assert.equal(stranger.status, 503);

@@ -28,7 +28,7 @@ export const healthRoutes = (deps: HealthDeps): Hono<HttpEnv> => {
   routes.get('/ready', async (c) => {
     c.header('cache-control', 'no-store');
     const { ready, accounts } = await deps.readiness();
-    return c.json({ ready, ...((await isPrivileged(c, deps.login)) && { accounts }) }, ready ? 200 : 503);
+    return c.json({ ready, ...((await isPrivileged(c, deps.login)) && { pid: process.pid, accounts }) }, ready ? 200 : 503);
   });
   return routes;
 };

@@ -3,6 +3,7 @@ import type { HttpOptions } from '../../http/options.ts';
 import { lastSignOf } from '../../store/nodes.ts';
 import type { Store } from '../../store/store.ts';
 import { span } from '../environment.ts';
+import { askReady } from './ask-ready.ts';
 import { probeDoor } from './probe-door.ts';
 
 /** A gateway writes something down every few seconds. */
@@ -21,11 +22,17 @@ export interface Evidence {
   read: Store['read'];
 }
 
+/** Whether the gateway that answers there says that it is not the one with this number. */
+const isAnother = async (pid: number, http: NonNullable<Evidence['http']>): Promise<boolean> => {
+  const said = await askReady(http);
+  return said !== undefined && said.pid !== pid;
+};
+
 /** Undefined for one that answers, and where nothing shows that it does not. Whoever answers at its door is well, also when it cannot write. */
 export const silenceOf = async (pid: number, { http, read }: Evidence, signal: AbortSignal = new AbortController().signal): Promise<Silence | undefined> => {
   const seen = await read((db) => lastSignOf(db, { host: hostname(), pid }));
   if (seen === undefined || seen.agoMs < patienceMs) return undefined;
-  if (http !== undefined && http.port !== 0 && (await probeDoor(http, signal)).by === 'gateway') return undefined;
+  if (http !== undefined && http.port !== 0 && (await probeDoor(http, signal)).by === 'gateway' && !(await isAnother(pid, http))) return undefined;
   return { forMs: seen.agoMs, accounts: seen.accounts };
 };
 
