@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -15,6 +15,7 @@ import { readTar } from '../lib/tar.ts';
 import { enqueueDelivery } from '../store/messages/outbox.ts';
 import { fillWithPeople, other, planted } from '../store/person/person.test-support.ts';
 import { SqliteStore } from '../store/engines/sqlite.ts';
+import { createSession } from '../store/sessions/sessions.ts';
 import { appendMessage } from '../store/sessions/transcripts.ts';
 import { Exit } from './environment.ts';
 import { program } from './program.ts';
@@ -143,6 +144,30 @@ test('conversations are exported to a folder, a file or standard output, all of 
   const lines = (await readFile(join(folder, 'some.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { readonly session?: { readonly id: string } });
   assert.deepEqual(lines.flatMap(({ session }) => session?.id ?? []), ['dm_other', 'dm_planted', 'shared']);
   assert.equal((JSON.parse(await hermes('export', '--format', 'json')) as unknown[]).length, 5);
+});
+
+test('conversations whose ids look alike as names of files are all exported', async () => {
+  const ids = ['a.b', 'a:b', 'A_B', 'sessions'];
+  const store = new SqliteStore({ path: join(home, 'gateway.db'), clock: systemClock, checkIntegrity: false });
+  await store.write(async (tx) => {
+    for (const id of ids) {
+      await createSession(tx, { id, agent: 'main', account: 'telegram', chatType: 'dm' });
+      await appendMessage(tx, { sessionId: id, turnId: null }, { role: 'user', content: `in ${id}` });
+    }
+  });
+  await store.close();
+  await hermes('export', '--format', 'jsonl', '--to', join(folder, 'all'));
+  const texts = await Promise.all((await readdir(join(folder, 'all'))).map((name) => readFile(join(folder, 'all', name), 'utf8')));
+  for (const id of ids) assert.equal(texts.filter((text) => text.includes(`"in ${id}"`)).length, 1, id);
+});
+
+test('an export that replaces a file is for its owner alone, whatever the file was', async () => {
+  await fill();
+  const to = join(folder, 'x.jsonl');
+  await writeFile(to, 'old', { mode: 0o644 });
+  await hermes('export', '--to', to, '--force');
+  assert.equal((await stat(to)).mode & 0o777, 0o600);
+  assert.deepEqual((await readdir(folder)).toSorted(), ['home', 'x.jsonl']);
 });
 
 /** What was said, and the code that a command has left with. */

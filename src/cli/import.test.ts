@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError } from '../core/errors.ts';
@@ -110,6 +110,17 @@ test('memories that have no room are left and named', async () => {
   const lines = await importNow();
   assert.match(lines.find(({ area, fate }) => area === 'memories' && fate === 'left')?.why ?? '', /no room left/);
   assert.match(await textOf('memories/MEMORY.md'), /^a+\n§\nshort\n$/);
+});
+
+test('links are not followed but named, and one that leads nowhere keeps nothing else from being taken', async () => {
+  using _home = await writeOriginalHome(scene.source);
+  await rm(join(scene.source, 'SOUL.md'));
+  await rm(join(scene.source, 'memories', 'USER.md'));
+  for (const path of ['SOUL.md', 'memories/USER.md', 'skills/linked', 'skills/work/invoices/secret', 'hooks/linked']) await symlink('/nowhere', join(scene.source, path));
+  const lines = await importNow();
+  const left = lines.filter(({ fate, why }) => fate === 'left' && /link/.test(why ?? '')).map(({ area, what }) => `${area}: ${what}`);
+  assert.deepEqual(left.toSorted(), ['files: SOUL.md', 'hooks: linked', 'memories: memories/USER.md', 'skills: linked, work/invoices/secret']);
+  assert.deepEqual(whatOf(lines, 'skills', 'taken'), ['work/invoices']);
 });
 
 test('a folder that is no home of the original is refused', async () => {

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,13 +14,30 @@ const endings: Readonly<Record<ExportFormat, string>> = { markdown: 'md', jsonl:
 
 const safeName = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 100) || '_';
 
-/** Writes text as it comes, for its owner alone. */
+/** Writes text as it comes, for its owner alone. What was there before is replaced when all of it is written. */
 export const writePieces = async (path: string, pieces: AsyncIterable<string>): Promise<void> => {
+  const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
   try {
-    await pipeline(Readable.from(pieces), createWriteStream(path, { mode: 0o600 }));
+    await pipeline(Readable.from(pieces), createWriteStream(partial, { mode: 0o600, flags: 'wx' }));
+    await rename(partial, path);
   } catch (error) {
     throw nameFile(error, path);
+  } finally {
+    await rm(partial, { force: true });
   }
+};
+
+const indexName = 'sessions';
+
+/** File names for ids, no two the same where capital and small letters are one either. */
+const newNames = (): ((id: string) => string) => {
+  const given = new Set([indexName]);
+  return (id) => {
+    let name = safeName(id);
+    for (let i = 2; given.has(name.toLowerCase()); i += 1) name = `${safeName(id)}-${i}`;
+    given.add(name.toLowerCase());
+    return name;
+  };
 };
 
 /** Facts about a conversation as they stand in exports. */
@@ -55,13 +73,15 @@ export const exportAsText = (store: Store, sessions: AsyncIterable<Session>, for
 export const exportToFolder = async (store: Store, sessions: AsyncIterable<Session>, to: { readonly folder: string; readonly formats: readonly ExportFormat[] }): Promise<number> => {
   await mkdir(to.folder, { recursive: true, mode: 0o700 });
   let count = 0;
+  const nameOf = newNames();
   async function* index(): AsyncGenerator<string> {
     for await (const session of sessions) {
-      for (const format of to.formats) await writePieces(join(to.folder, `${safeName(session.id)}.${endings[format]}`), exportSession(store, session, format));
+      const name = nameOf(session.id);
+      for (const format of to.formats) await writePieces(join(to.folder, `${name}.${endings[format]}`), exportSession(store, session, format));
       count += 1;
       yield `${JSON.stringify(factsOf(session))}\n`;
     }
   }
-  await writePieces(join(to.folder, 'sessions.jsonl'), index());
+  await writePieces(join(to.folder, `${indexName}.jsonl`), index());
   return count;
 };

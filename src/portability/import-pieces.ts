@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { changeEntries, parseEntries } from '../agent/memory/entries.ts';
 import { changeMemoryFile, readMemoryFile } from '../agent/memory/memory-file.ts';
 import type { MemoryFile } from '../agent/memory/memory-file.ts';
@@ -30,8 +31,22 @@ export const namesIn = async (folder: string): Promise<readonly string[]> => {
   }
 };
 
+const mostNamed = 10;
+
+/** Names the links below a folder: nothing is copied through them, since they may lead anywhere. */
+export const reportLinks = async (folder: string, area: string, report: ImportReport): Promise<void> => {
+  if (!existsSync(folder)) return;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map((entry) => relative(folder, join(entry.parentPath, entry.name))).toSorted();
+  const more = links.length > mostNamed ? `, and ${links.length - mostNamed} more` : '';
+  if (links.length > 0) report.add({ area, fate: 'left', what: `${links.slice(0, mostNamed).join(', ')}${more}`, why: 'links are not followed; copy what they lead to' });
+};
+
+const nowhere = 'it is a link to nowhere';
+
 /** Copies what is not there. What is there is never replaced. */
 export const importOne = async (from: string, to: string, line: { readonly area: string; readonly what: string }, options: FilesOptions): Promise<void> => {
+  if (!existsSync(from)) return options.report.add({ ...line, fate: 'left', why: nowhere });
   if (await isThere(to)) {
     const same = await isSame(from, to);
     options.report.add({ ...line, fate: same ? 'known' : 'left', ...(!same && { why: 'one of that name is here and differs' }) });
@@ -60,8 +75,9 @@ const addEntry = async (file: MemoryFile, content: string, options: FilesOptions
 export const importMemories = async (from: string, file: MemoryFile, options: FilesOptions & { readonly entriesOf?: (text: string) => readonly string[] }): Promise<void> => {
   const { report, entriesOf = parseEntries } = options;
   if (!(await isThere(from))) return;
-  const text = await readFile(from, 'utf8');
   const name = file.path.slice(options.home.length + 1);
+  if (!existsSync(from)) return report.add({ area: 'memories', fate: 'left', what: name, why: nowhere });
+  const text = await readFile(from, 'utf8');
   if (text.length > maxMemoryBytes) return report.add({ area: 'memories', fate: 'left', what: name, why: 'it is far too large for a memory' });
   let taken = 0;
   for (const entry of entriesOf(text)) {

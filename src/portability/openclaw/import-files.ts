@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isThere } from '../copy-folder.ts';
-import { importMemories, importOne, namesIn, skillFolders } from '../import-pieces.ts';
+import { importMemories, importOne, namesIn, reportLinks, skillFolders } from '../import-pieces.ts';
 import type { FilesOptions } from '../import-pieces.ts';
 
 /** Points and paragraphs of a text without entries, each by itself; headings are left out. */
@@ -17,6 +17,7 @@ const dealtWith = new Set([...Object.keys(working), 'SOUL.md', 'MEMORY.md', 'mem
 
 export const importSkills = async (folder: string, options: FilesOptions): Promise<void> => {
   for (const name of await skillFolders(folder)) if (name !== '') await importOne(join(folder, name), join(options.home, 'skills', name), { area: 'skills', what: name }, options);
+  await reportLinks(folder, 'skills', options.report);
 };
 
 /** Takes over what an agent of OpenClaw keeps in its workspace: who it is, what it remembers, what it was taught. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isThere } from '../copy-folder.ts';
-import { importMemories, importOne, namesIn, skillFolders } from '../import-pieces.ts';
+import { importMemories, importOne, namesIn, reportLinks, skillFolders } from '../import-pieces.ts';
 import type { FilesOptions } from '../import-pieces.ts';
 import type { ImportReport } from '../import-report.ts';
 
@@ -31,5 +31,6 @@ export const importFiles = async (folder: string, options: FilesOptions): Promis
   await importMemories(join(folder, 'memories', 'USER.md'), { path: join(home, 'memories', 'USER.md'), limitChars: options.userChars }, options);
   for (const name of await skillFolders(join(folder, 'skills'))) if (name !== '') await importOne(join(folder, 'skills', name), join(home, 'skills', name), { area: 'skills', what: name }, options);
   for (const area of ['hooks', 'scripts']) for (const name of await namesIn(join(folder, area))) await importOne(join(folder, area, name), join(home, area, name), { area, what: name }, options);
+  for (const area of ['skills', 'hooks', 'scripts']) await reportLinks(join(folder, area), area, options.report);
   await reportRest(folder, options.report);
 };
