@@ -49,6 +49,7 @@ test('credentials of a header and of an address are hidden, and the rest is left
   const { redact } = newRedactor();
   assert.equal(redact('authorization: Bearer abcdefghijklmnop'), 'authorization: Bearer ***');
   assert.equal(redact('postgres://me:secret@host/db'), 'postgres://me:***@host/db');
+  assert.equal(redact('redis://:secret@host/0'), 'redis://:***@host/0');
   assert.equal(redact('https://host:8080/path'), 'https://host:8080/path');
 });
 

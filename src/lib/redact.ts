@@ -17,7 +17,7 @@ const shapes: readonly RegExp[] = [
 ];
 
 const bearer = /\b(Bearer|Basic|Bot)\s+[A-Za-z0-9._~+/=-]{12,}/g;
-const inUrl = /(:\/\/[^\s:/@]+:)[^\s:/@]+@/g;
+const inUrl = /(:\/\/[^\s:/@]*:)[^\s:/@]+@/g;
 
 /** Shorter ones would be found in ordinary text once they are encoded. */
 const leastEncoded = 13;

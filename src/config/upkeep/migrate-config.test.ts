@@ -18,6 +18,11 @@ test('keys that have moved are written in their new places, and everything else 
   assert.deepEqual(migrateText(migrated?.text ?? '')?.moved, [], 'a second time there is nothing to do');
 });
 
+test('what the original reads below gateway moves from there, unless it stands above as well', () => {
+  assert.equal(migrateText('gateway:\n  streaming: { enabled: true } # shown as it grows\n  stt_echo_transcripts: false\n')?.text, 'display:\n  streaming: true # shown as it grows\nstt:\n  echo_transcripts: false\n');
+  assert.deepEqual(migrateText('stt_echo_transcripts: true\ngateway: { stt_echo_transcripts: false }\n')?.moved, [{ from: ['stt_echo_transcripts'], to: ['stt', 'echo_transcripts'] }]);
+});
+
 test('comments go with the keys that they are about; those of the file and of other keys stay', () => {
   const migrated = (text: string): string | undefined => migrateText(text)?.text;
   assert.equal(migrated('model: x\n\n# where I live\n# for now\ntimezone: UTC\ncron:\n  keep_days: 3 # few\n'), 'model: x\ncron:\n  keep_days: 3 # few\n  # where I live\n  # for now\n  timezone: UTC\n');

@@ -17,6 +17,9 @@ export const retirements: readonly Retirement[] = [
   { from: ['personalities'], to: ['agent', 'personalities'] },
   { from: ['streaming', 'enabled'], to: ['display', 'streaming'] },
   { from: ['stt_echo_transcripts'], to: ['stt', 'echo_transcripts'] },
+  // The original reads its own keys below `gateway` as well; those above win.
+  { from: ['gateway', 'streaming', 'enabled'], to: ['display', 'streaming'] },
+  { from: ['gateway', 'stt_echo_transcripts'], to: ['stt', 'echo_transcripts'] },
 ];
 
 export interface RetiredKey extends Retirement {
