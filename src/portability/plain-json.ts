@@ -12,11 +12,17 @@ export const wordAt = (root: unknown, ...path: readonly string[]): string | unde
   return word === '' ? undefined : word;
 };
 
+/** A row of digits that no number can hold as it is written is an id, and stays text. */
+const exact = (_key: string, value: unknown, written?: { readonly source?: string }): unknown => {
+  const source = written?.source;
+  return typeof value === 'number' && source !== undefined && /^\d+$/.test(source) && String(value) !== source ? source : value;
+};
+
 /** JSON, or undefined for anything else. */
 export const parsed = (text: unknown): unknown => {
   if (typeof text !== 'string') return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, exact) as unknown;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -12,8 +12,10 @@ const unquoted = (quoted: string): string =>
     return code === undefined ? (escapes[one ?? ''] ?? one ?? '') : String.fromCharCode(Number.parseInt(code, 16));
   });
 
-const numberOf = (written: string): number => {
+/** A row of digits that no number can hold as it is written is an id, and stays text. */
+const numberOf = (written: string): number | string => {
   const size = Number(written.replace(/^[+-]/, ''));
+  if (/^\d+$/.test(written) && String(size) !== written) return written;
   return written.startsWith('-') ? -size : size;
 };
 
