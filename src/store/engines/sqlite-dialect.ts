@@ -11,7 +11,8 @@ interface Prepared {
   readonly columns: readonly string[];
 }
 
-const maxStatements = 256;
+/** Statements in each of two generations. */
+const mostRecent = 128;
 
 /** https://www.sqlite.org/rescode.html, primary codes. */
 const codes: Readonly<Record<number, StoreErrorCode>> = { 5: 'busy', 6: 'busy', 8: 'unwritable', 10: 'unavailable', 11: 'corrupt', 13: 'full', 14: 'unwritable', 26: 'corrupt' };
@@ -47,7 +48,8 @@ const toObjects = <R>(rows: readonly unknown[], columns: readonly string[]): R[]
 export class SqliteConnection implements DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #transactionsOnly: boolean;
-  readonly #statements = new Map<string, Prepared>();
+  #recent = new Map<string, Prepared>();
+  #earlier = new Map<string, Prepared>();
 
   constructor(db: DatabaseSync, options: { transactionsOnly: boolean }) {
     this.#db = db;
@@ -78,29 +80,30 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): Prepared {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) {
-      // Behind all others: what is used least goes first.
-      this.#statements.delete(sql);
-      this.#statements.set(sql, known);
-      return known;
+    const known = this.#recent.get(sql);
+    if (known !== undefined) return known;
+    const prepared = this.#earlier.get(sql) ?? this.#compile(sql);
+    // What nobody has used while so many others came by goes.
+    if (this.#recent.size === mostRecent) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
     }
+    this.#recent.set(sql, prepared);
+    return prepared;
+  }
+
+  #compile(sql: string): Prepared {
     const statement = this.#db.prepare(sql);
-    const prepared = { statement, columns: statement.columns().map(({ name }) => name) };
-    if (prepared.columns.length > 0) statement.setReturnArrays(true);
+    const columns = statement.columns().map(({ name }) => name);
+    if (columns.length > 0) statement.setReturnArrays(true);
     // The search index numbers its own rows beyond what a JavaScript number holds, and `run` reports the last number of all.
     else statement.setReadBigInts(true);
-    if (this.#statements.size >= maxStatements) {
-      const oldest = this.#statements.keys().next().value;
-      if (oldest !== undefined) this.#statements.delete(oldest);
-    }
-    this.#statements.set(sql, prepared);
-    return prepared;
+    return { statement, columns };
   }
 }
 
 /** Kysely over an open `node:sqlite` database. Transactions are the store's, so the driver's own are refused. */
-export const sqliteDialect = (connection: SqliteConnection): Dialect => {
+export const sqliteDialect = (connection: DatabaseConnection): Dialect => {
   const refuse = (): Promise<never> => Promise.reject(new StoreError('failed', 'transactions are opened by Store.write'));
   const driver: Driver = {
     init: () => Promise.resolve(),

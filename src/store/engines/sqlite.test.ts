@@ -66,6 +66,30 @@ test('a listener that is told early can write into the same commit, and fails wi
   assert.deepEqual((await accountData(store, 'a').list('')).map((row) => row.key), ['after l1', 'alone', 'first', 'l1']);
 });
 
+test('nothing is written by a read, whether or not somebody else is writing', async () => {
+  const store = file.open();
+  const data = accountData(store, 'a');
+  await data.set('k', '1');
+  const attempts = [sql`delete from account_values`, sql`with all_rows as (select account from account_values) delete from account_values where account in (select account from all_rows)`];
+  const refused = async (): Promise<void> => {
+    for (const attempt of attempts) await assert.rejects(store.read((db) => attempt.execute(db.q)), StoreError);
+  };
+  await refused();
+  await store.write(async () => refused());
+  assert.deepEqual(await data.list(''), [{ key: 'k', value: '1' }]);
+});
+
+test('what another process has written is read at once, also after writes of ours', async () => {
+  const store = file.open();
+  const data = accountData(store, 'a');
+  await data.set('k', '1');
+  assert.deepEqual(await data.list(''), [{ key: 'k', value: '1' }]);
+  const other = new DatabaseSync(file.path);
+  other.exec("update account_values set value = '2'");
+  other.close();
+  assert.deepEqual(await data.list(''), [{ key: 'k', value: '2' }]);
+});
+
 test('notifications of this store are handed on, and those of another process are delivered', async () => {
   const handed: string[] = [];
   const heard: string[] = [];

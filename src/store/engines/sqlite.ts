@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
+import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -48,7 +49,7 @@ export interface SqliteOptions {
 }
 
 /**
- * The embedded store. Reads have a connection of their own and see only what is committed. Writes queue up, and those that wait
+ * The embedded store. Reads see only what is committed. Writes queue up, and those that wait
  * together share one commit (each in its own savepoint), so that a slow disk costs once per group instead of once per write.
  */
 export class SqliteStore implements Store {
@@ -72,6 +73,7 @@ export class SqliteStore implements Store {
   readonly #onNotify: ((channel: Channel, payload: string) => void) | undefined;
   #draining: Promise<void> | undefined;
   #patience: NodeJS.Timeout | undefined;
+  #time: Time | undefined;
   #closed = false;
 
   constructor(options: SqliteOptions) {
@@ -83,7 +85,7 @@ export class SqliteStore implements Store {
     this.#savepoint = prepareStep(this.#writer, 'savepoint job');
     this.#release = prepareStep(this.#writer, 'release job');
     this.#writing = queriesOver(new SqliteConnection(this.#writer, { transactionsOnly: true }));
-    this.#reading = queriesOver(new SqliteConnection(this.#reader, { transactionsOnly: false }));
+    this.#reading = queriesOver(readsOver(this.#writer, this.#reader));
     this.#clock = options.clock;
     this.#path = options.path;
     this.#busyMs = options.busyMs ?? defaultBusyMs;
@@ -146,9 +148,10 @@ export class SqliteStore implements Store {
     this.#writer.close();
   }
 
-  #now(): Pick<Reading, 'now' | 'nowMs'> {
+  #now(): Time {
     const nowMs = this.#clock.now();
-    return { now: sql<number>`${nowMs}`, nowMs };
+    if (nowMs !== this.#time?.nowMs) this.#time = { now: sql<number>`${nowMs}`, nowMs };
+    return this.#time;
   }
 
   #job<T>(work: (writing: Writing) => Promise<T>, resolve: (value: T) => void, reject: (error: unknown) => void): Job {
@@ -266,12 +269,25 @@ export class SqliteStore implements Store {
   }
 }
 
+type Time = Pick<Reading, 'now' | 'nowMs'>;
+
 type Queries = Required<Pick<Reading, 'q' | 'run'>>;
 
-const queriesOver = (connection: SqliteConnection): Queries => ({
+const queriesOver = (connection: DatabaseConnection): Queries => ({
   q: new Kysely<Tables>({ dialect: sqliteDialect(connection) }),
   run: (query) => connection.executeQuery(query),
 });
+
+/**
+ * Reads see only what is committed. A commit empties the cache of every other connection, so they are made on the one that writes while it has no transaction
+ * open. Whatever is not plainly a question goes to the connection that cannot write.
+ */
+const readsOver = (writer: DatabaseSync, reader: DatabaseSync): DatabaseConnection => {
+  const warm = new SqliteConnection(writer, { transactionsOnly: false });
+  const apart = new SqliteConnection(reader, { transactionsOnly: false });
+  const fitting = ({ sql: text }: CompiledQuery): SqliteConnection => (writer.isTransaction || !text.startsWith('select ') ? apart : warm);
+  return { executeQuery: (query) => fitting(query).executeQuery(query), streamQuery: () => apart.streamQuery() };
+};
 
 /** `run` reports the number of the last row, which may be larger than a JavaScript number. */
 const prepareStep = (db: DatabaseSync, step: string): StatementSync => {
