@@ -202,9 +202,9 @@ export const runGateway = async (terminal: Terminal, options: RunOptions = {}): 
   const redactor = terminal.redactor ?? newRedactor();
   using held = newHolds(terminal, home);
   let isQuiet = false;
-  const { log, close } = openLog(terminal, { home, redactor }, (line) => {
-    const short = isQuiet ? undefined : consoleLine(line, terminal);
-    if (short !== undefined) terminal.writeError(short);
+  const { log, close } = openLog(terminal, { home, redactor }, (lines) => {
+    const short = isQuiet ? '' : lines.map((line) => consoleLine(line, terminal) ?? '').join('');
+    if (short !== '') terminal.writeError(short);
   });
   let why: Ending['why'];
   let prepared: Prepared | Ending;

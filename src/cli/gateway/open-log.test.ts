@@ -20,7 +20,7 @@ const terminal: Terminal = { env: {}, version: '0', write: () => undefined, writ
 
 const opened = (): { readonly lines: string[] } & ReturnType<typeof openLog> => {
   const lines: string[] = [];
-  return { lines, ...openLog(terminal, { home, redactor: newRedactor() }, (line) => lines.push(String((JSON.parse(line) as { msg: string }).msg))) };
+  return { lines, ...openLog(terminal, { home, redactor: newRedactor() }, (some) => lines.push(...some.map((line) => (JSON.parse(line) as { msg: string }).msg))) };
 };
 
 const written = (): readonly string[] => readFileSync(join(home, 'logs', 'gateway.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { msg: string }).msg);
@@ -36,6 +36,27 @@ test('nobody waits for a line: those that come together are written together whe
   await close();
   assert.deepEqual(lines, ['one', 'two', 'three']);
   assert.deepEqual(written(), ['one', 'two', 'three']);
+});
+
+test('lines that come right after others are written together a moment later, and the next one at once again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { log, lines, close } = opened();
+  log.info({}, 'one');
+  await loopTurned();
+  assert.deepEqual(lines, ['one']);
+  log.info({}, 'two');
+  await loopTurned();
+  log.info({}, 'three');
+  await loopTurned();
+  assert.deepEqual(lines, ['one']);
+  t.mock.timers.tick(20);
+  assert.deepEqual(lines, ['one', 'two', 'three']);
+  t.mock.timers.tick(20);
+  log.info({}, 'four');
+  await loopTurned();
+  assert.deepEqual(lines, ['one', 'two', 'three', 'four']);
+  await close();
+  assert.deepEqual(written(), ['one', 'two', 'three', 'four']);
 });
 
 test('the last words of a process are written at once, and with them what stood before', async () => {
