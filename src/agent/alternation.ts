@@ -39,7 +39,7 @@ const distinct = (calls: readonly ToolCall[] | undefined): readonly ToolCall[] =
 };
 
 const withCalls = (row: TranscriptMessage, calls: readonly ToolCall[]): TranscriptMessage => {
-  if (calls.length > 0 && calls.length === row.toolCalls?.length) return row;
+  if (row.toolCalls === undefined || (calls.length > 0 && calls.length === row.toolCalls.length)) return row;
   const { toolCalls: _, ...rest } = row;
   return calls.length > 0 ? { ...rest, toolCalls: calls } : rest;
 };

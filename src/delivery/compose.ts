@@ -24,10 +24,19 @@ export interface Outgoing {
   readonly anchorAll?: boolean;
 }
 
+const markSizes = new WeakMap<Platform['limits'], number>();
+
+/** The same for every text, and as costly to measure as a short one. */
+const markSize = (limits: Platform['limits']): number => {
+  const size = markSizes.get(limits) ?? limits.measure(repeatMark.short);
+  markSizes.set(limits, size);
+  return size;
+};
+
 /** The messages that show a text on a platform, each within its limit with room for the mark of a repeat. */
 export const composeDeliveries = (platform: Platform, out: Outgoing): Delivery[] => {
   const { limits } = platform;
-  const room = limits.text - limits.measure(repeatMark.short);
+  const room = limits.text - markSize(limits);
   const texts = out.text.trim() === '' ? [] : splitMarkdown(out.text, { limit: room, measure: (text) => limits.measure(text) });
   // A message that takes the place of a preview cannot get files: they follow it.
   const filesApart = out.media !== undefined && texts.length === (out.finishes === undefined ? 0 : 1);

@@ -30,10 +30,9 @@ const planParts = (message: OutboundMessage, uploads: readonly Upload[]): readon
   const hasText = message.text.trim() !== '';
   const hasChoices = (message.choices?.length ?? 0) > 0;
   const groups = hasChoices && !hasText ? uploads.map((upload) => [upload]) : intoAlbums(uploads);
-  const length = message.plain === true ? message.text.length : measureTelegram(message.text);
   const first = groups[0];
   const canCaption = first !== undefined && first[0]?.shape !== 'sticker' && !(hasChoices && first.length > 1);
-  const captioned = hasText && canCaption && length <= maxCaption;
+  const captioned = hasText && canCaption && (message.plain === true ? message.text.length : measureTelegram(message.text)) <= maxCaption;
   const parts = groups.map((group, index): Part => {
     const text = captioned && index === 0;
     return { uploads: group, text, choices: hasChoices && (hasText ? text : index === groups.length - 1) };

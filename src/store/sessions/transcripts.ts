@@ -75,9 +75,9 @@ const toStored = (row: Row): StoredMessage => ({
 /** A message that the model may see. */
 export type ActiveMessage = Pick<StoredMessage, 'id' | 'message' | 'sizeBytes' | 'shownChars' | 'createdAtMs'>;
 
-const toMessage = (row: Pick<Row, 'role' | 'content' | 'body'>): TranscriptMessage => {
-  const message = { role: row.role as TranscriptMessage['role'], content: row.content };
-  return row.body === null ? message : { ...message, ...(JSON.parse(row.body) as Partial<TranscriptMessage>) };
+const toMessage = ({ role, content, body }: Pick<Row, 'role' | 'content' | 'body'>): TranscriptMessage => {
+  const rest = body === null ? undefined : (JSON.parse(body) as Partial<TranscriptMessage>);
+  return { role: role as TranscriptMessage['role'], content, ...rest };
 };
 
 /** What the model may see, newest first, from just before `beforeId`. Costs the same however long the conversation is. */

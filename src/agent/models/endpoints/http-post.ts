@@ -51,7 +51,12 @@ const streamOf = (readable: Readable): ReadableStream<Uint8Array> =>
   });
 
 /** Read where they are: most answers are asked for one of them only. */
-const headersOf = (response: IncomingMessage): Posted['headers'] => ({ get: (name) => response.headersDistinct[name]?.join(', ') ?? null });
+const headersOf = (response: IncomingMessage): Posted['headers'] => ({
+  get(name) {
+    const value = response.headers[name];
+    return (Array.isArray(value) ? value.join(', ') : value) ?? null;
+  },
+});
 
 /**
  * Posts over kept-alive connections and resolves with the head of the answer; redirects are not followed. It does what `fetch` would, for

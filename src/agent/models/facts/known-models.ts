@@ -77,12 +77,17 @@ const knownModels: Readonly<Record<string, KnownModel>> = {
 /** Without the maker's name in front, and with the same letters wherever it is sold: `anthropic/claude-opus-4.5` is `claude-opus-4-5`. */
 export const plainName = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase().replaceAll('.', '-');
 
+const partEnds: ReadonlySet<string> = new Set(['-', ':', '@']);
+
 /** The entry under the longest key with which the model's name begins. A key ends where a part of the name ends. */
 export const longestPrefix = <T>(table: Readonly<Record<string, T>>, model: string): T | undefined => {
   const name = plainName(model);
-  const begins = (key: string): boolean => name.startsWith(key) && /^(?:$|[-:@])/.test(name.slice(key.length));
-  const key = Object.keys(table).filter(begins).toSorted((a, b) => b.length - a.length)[0];
-  return key === undefined ? undefined : table[key];
+  for (let end = name.length; end > 0; end -= 1) {
+    if (end < name.length && !partEnds.has(name.charAt(end))) continue;
+    const key = name.slice(0, end);
+    if (Object.hasOwn(table, key)) return table[key];
+  }
+  return undefined;
 };
 
 const known = (model: string): KnownModel | undefined => longestPrefix(knownModels, model);

@@ -66,8 +66,11 @@ const note = (attachment: Attachment, { imageWords, mediaFolder }: WireContext):
 };
 
 /** What a person wrote, followed by the names of the files that came with it. */
-export const wireText = (row: TranscriptMessage, context: WireContext): string =>
-  [row.content, (row.attachments ?? []).map((attachment) => note(attachment, context)).join('\n')].filter((part) => part !== '').join('\n\n').toWellFormed();
+export const wireText = ({ content, attachments = [] }: TranscriptMessage, context: WireContext): string => {
+  if (attachments.length === 0) return content.toWellFormed();
+  const notes = attachments.map((attachment) => note(attachment, context)).join('\n');
+  return (content === '' ? notes : `${content}\n\n${notes}`).toWellFormed();
+};
 
 export const imagesOf = (row: TranscriptMessage, images: Images): readonly Image[] => (row.attachments ?? []).flatMap((attachment) => images.get(attachment) ?? []);
 
