@@ -1,8 +1,12 @@
 import { replyTarget } from '../core/message.ts';
+import { targetText } from '../delivery/directory.ts';
 import { slept } from '../lib/clock.ts';
+import { placesOf } from '../store/sessions/bound-places.ts';
 import { failHandoff, getHandoffState, requestHandoff } from '../store/sessions/handoffs.ts';
 import { findSession } from '../store/sessions/sessions.ts';
-import type { AfterCommit, Command } from './contract.ts';
+import type { Writing } from '../store/store.ts';
+import type { AfterCommit, Command, CommandCall } from './contract.ts';
+import { mine } from './own-sessions.ts';
 
 /** How long to wait for a gateway that takes it. */
 const unclaimedMs = 60_000;
@@ -31,6 +35,13 @@ const untilSettled = async (sessionId: string, { store, clock, signal }: AfterCo
   }
 };
 
+/** Whoever speaks in the new place goes on with the conversation, and what stood there gives way: for people who decide only for themselves it must be theirs. */
+const mayGoThere = async (tx: Writing, call: CommandCall): Promise<boolean> => {
+  if (call.access.mayAdminister) return true;
+  const { account, userId } = mine(call);
+  return (await placesOf(tx, { account, userId })).some((place) => targetText(place) === call.args);
+};
+
 export const handoff: Command = {
   name: 'handoff',
   aliases: [],
@@ -42,6 +53,7 @@ export const handoff: Command = {
     if (call.args === '') return usage;
     const session = await findSession(tx, call.sessionId);
     if (session === undefined || session.messageCount === 0) return 'There is nothing to hand over yet.';
+    if (!(await mayGoThere(tx, call))) return '⛔ That may be somebody else’s place, and only admins may hand a conversation over to it. Yours are those where you talk to me yourself, by their ids, such as `telegram:-100123:7`.';
     if (!(await requestHandoff(tx, call.sessionId, { destination: call.args, origin: replyTarget(call.event) }))) return '⏳ This conversation is being handed over already.';
     call.after((after) => untilSettled(call.sessionId, after));
     return '';

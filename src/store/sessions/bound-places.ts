@@ -43,6 +43,18 @@ export const placesOfOtherAgents = async (db: Reading, sessionKey: string, chat:
   return rows.filter((row) => row.session_key !== sessionKey && row.session_key.replace(/^agent:[^:]+:/, '') === place).map((row) => row.session_id);
 };
 
+/** Where conversations of one person stand, ended or not. */
+export const placesOf = async (db: Reading, person: { readonly account: string; readonly userId: string }): Promise<Target[]> => {
+  const rows = await db.q
+    .selectFrom('bindings')
+    .innerJoin('sessions', 'sessions.id', 'bindings.session_id')
+    .select('bindings.target')
+    .where('sessions.account', '=', person.account)
+    .where('sessions.user_id', '=', person.userId)
+    .execute();
+  return rows.map((row) => JSON.parse(row.target) as Target);
+};
+
 /** A chat as somebody's message described it last, whether or not that conversation has ended. */
 export const knownTarget = async (db: Reading, chat: { readonly account: string; readonly chatId: string }): Promise<Target | undefined> => {
   const row = await db.q.selectFrom('bindings').select('target').where('account', '=', chat.account).where(chatOf(db), '=', chat.chatId).orderBy('updated_at', 'desc').limit(1).executeTakeFirst();
