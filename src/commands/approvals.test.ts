@@ -49,6 +49,15 @@ eachStore((_engine, open) => {
     assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((key) => answerOf(store, key))), ['once by 7', 'session by 7', 'always by 7']);
   });
 
+  test('/approve always is for those who decide for everybody', async () => {
+    const { store } = await open();
+    await begin(store);
+    await ask(store, 'a');
+    assert.match(await say(store, '/approve always', { access: anybody }), /^⛔ Only admins/);
+    assert.equal(await answerOf(store, 'a'), 'open');
+    assert.match(await say(store, '/approve session', { access: anybody }), /^✅/);
+  });
+
   test('/approve takes a code, or all of the conversation', async () => {
     const { store } = await open();
     await begin(store);

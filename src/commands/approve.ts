@@ -1,4 +1,4 @@
-import { allowingValue } from '../agent/approvals/approval-question.ts';
+import { allowingValue, onlyAdminsAlways } from '../agent/approvals/approval-question.ts';
 import { questionId } from '../store/agents/questions.ts';
 import type { StoredQuestion } from '../store/agents/questions.ts';
 import type { Writing } from '../store/store.ts';
@@ -46,6 +46,7 @@ export const approve: Command = {
   async run(tx, call) {
     const wish = readWish(call.args);
     if (wish === undefined) return usage;
+    if (wish.reach === 'always' && !call.access.mayAdminister) return `⛔ ${onlyAdminsAlways}`;
     const chosen = chosenApprovals(await openApprovals(tx, call), wish);
     if (typeof chosen === 'string') return chosen;
     const said: string[] = [];

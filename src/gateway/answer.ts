@@ -1,4 +1,6 @@
 import { commandAccess } from '../access/command-access.ts';
+import type { CommandAccess } from '../access/command-access.ts';
+import { allowingValue, isApproval, onlyAdminsAlways } from '../agent/approvals/approval-question.ts';
 import { replyTarget } from '../core/message.ts';
 import type { InboundEvent } from '../core/message.ts';
 import { enqueueText } from '../delivery/compose.ts';
@@ -21,11 +23,16 @@ export interface AnswerPlace {
   readonly sessionKey: string;
 }
 
+const idsOf = ({ sender }: InboundEvent): readonly string[] => [sender.id, ...(sender.altId === undefined ? [] : [sender.altId])];
+
+const accessOf = ({ event, platform, common }: Arrival): CommandAccess => commandAccess({ rules: common, chatType: event.chat.type, userIds: idsOf(event), authenticated: platform.authenticatesSenders });
+
 /** Whether somebody may answer. The owner may always; whoever asked may decide about their own request if they may approve here. */
-const mayAnswer = ({ event, platform, common }: Arrival, question: StoredQuestion): boolean => {
-  const userIds = [event.sender.id, ...(event.sender.altId === undefined ? [] : [event.sender.altId])];
-  const access = commandAccess({ rules: common, chatType: event.chat.type, userIds, authenticated: platform.authenticatesSenders });
+const mayAnswer = (arrival: Arrival, question: StoredQuestion): boolean => {
+  const { event } = arrival;
+  const access = accessOf(arrival);
   if (access.isOwner) return true;
+  const userIds = idsOf(event);
   const own = question.askerId === null ? event.chat.type === 'dm' : userIds.includes(question.askerId);
   switch (question.question.answerer) {
     case 'asker':
@@ -36,6 +43,9 @@ const mayAnswer = ({ event, platform, common }: Arrival, question: StoredQuestio
       throw question.question.answerer satisfies never;
   }
 };
+
+/** What is allowed for good holds for everybody, in every conversation. */
+const decidesForOthers = ({ question }: StoredQuestion, value: string): boolean => isApproval(question) && value === allowingValue(question, 'always');
 
 const labelOf = (question: StoredQuestion, value: string): string => question.question.options.find((option) => option.value === value)?.label ?? value;
 
@@ -49,6 +59,7 @@ const keep = async (tx: Writing, event: InboundEvent, at: { decisions: readonly 
 const settle = async (tx: Writing, arrival: Arrival, at: { answer: Extract<ReadAnswer, { type: 'answer' }>; place?: AnswerPlace }): Promise<Outcome> => {
   const { event, verdict } = arrival;
   const { question, value } = at.answer;
+  if (decidesForOthers(question, value) && !accessOf(arrival).mayAdminister) return refuse(tx, arrival, { text: `⛔ ${onlyAdminsAlways}`, ...(at.place !== undefined && { place: at.place }) });
   const code = questionCode(question.id);
   const inboxId = await keep(tx, event, { decisions: verdict.decisions, verdict: `answer to question #${code}`, ...(at.place !== undefined && { place: at.place }) });
   const { id: by, name } = event.sender;

@@ -68,5 +68,8 @@ export const readDecision = (answer: Answer, request: ApprovalRequest): Decision
 /** Whether a question asks for an approval, so that /approve and /deny answer it. */
 export const isApproval = (question: Question): boolean => question.answerer === 'approver' && question.options.some((option) => option.value === 'deny');
 
+/** What somebody is told who may not decide for everybody. */
+export const onlyAdminsAlways = 'Only admins may allow something for good. It can be allowed once, or for this session.';
+
 /** The value that allows what a question asks about, for as long as wanted; undefined when that is not offered. */
 export const allowingValue = (question: Question, reach: Reach): string | undefined => question.options.find((option) => option.value.startsWith(`${reach}:`))?.value;
