@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { listDenials } from '../src/store/accounts/accounts.ts';
-import { inboxRows, outboxRows, transcript } from './support/scenes.ts';
+import { pair } from '../src/store/accounts/pairing.ts';
+import { heldAnswer, inboxRows, outboxRows, transcript } from './support/scenes.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
@@ -112,4 +113,26 @@ test('a platform that echoes our token in its refusal does not get it into what 
   await until(async () => (await outboxRows(inside.store)).some((row) => row.state === 'failed'), 'the delivery to fail');
   const kept = JSON.stringify(await inside.store.read(async (db) => [await db.q.selectFrom('outbox').selectAll().execute(), await db.q.selectFrom('dead_targets').selectAll().execute(), await db.q.selectFrom('accounts').selectAll().execute()]));
   assert.ok(!kept.includes(token), 'the token is nowhere in the store');
+});
+
+describe('somebody who is shut out while their words wait', { concurrency: true }, () => {
+  const guest = { chatId: '8', senderId: '8' } as const;
+
+  test('is not answered any more, and that is counted', async () => {
+    await using world = await newWorld({ display: { busy_input_mode: 'queue', busy_ack_enabled: false } });
+    await using inside = await startInside(world);
+    await inside.store.write((tx) => pair(tx, { account: 'telegram', userId: '8', userName: null, approvedBy: '7' }));
+    const slow = heldAnswer();
+    world.model.next(slow.answer);
+    await world.say('slow', guest);
+    await until(() => slow.held() === 1, 'a turn to run');
+    await world.say('and then this', guest);
+    await until(async () => (await inboxRows(inside.store)).length === 2, 'the next message to wait');
+    await world.say('/pair revoke 8');
+    await until(() => world.shown().some((text) => /may not talk to me any more/.test(text)), 'them to be shut out');
+    slow.open();
+    await until(async () => (await total(inside)) === 1, 'the denial');
+    assert.deepEqual((await inboxRows(inside.store)).filter(({ chat_id }) => chat_id === '8').map(({ state, reason }) => [state, reason]), [['done', 'completed'], ['done', 'denied by default, before it was answered']]);
+    assert.equal(world.model.requests.length, 1);
+  });
 });

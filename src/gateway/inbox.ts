@@ -1,18 +1,17 @@
-import { authorize } from '../access/authorize.ts';
-import type { AccessRules, Verdict } from '../access/authorize.ts';
 import { hearBot } from '../access/bot-loop-guard.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Accepted } from '../platforms/contract.ts';
 import { routedAgent } from '../routing/select-agent.ts';
 import { isKnownEvent } from '../store/messages/inbox.ts';
+import type { Reading, Writing } from '../store/store.ts';
 import { isPaired } from '../store/accounts/pairing.ts';
-import type { Writing } from '../store/store.ts';
 import { admit, turnAway } from './admit.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
 import { findArranged, withSkills } from './find-arranged.ts';
 import { hideEarlier } from './hide-earlier.ts';
+import { judge } from './judge.ts';
 import { whoSaid } from './who-said.ts';
 import { placeOfEvent } from './hooks/contexts.ts';
 import { mayOvertake, screenArrival, tellReaction } from './hooks/screen-arrival.ts';
@@ -38,14 +37,15 @@ export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promi
   const event = await findArranged(deps, withButtonText(arrived));
   const known = deps.account(event.account);
   if (known === undefined) throw new Error(`an event arrived for ${event.account}, which is not configured`);
-  const verdict = await judge(deps, event, known);
+  const rules = { known, access: deps.settings().access, read: <T>(look: (db: Reading) => Promise<T>) => deps.store.read(look) };
+  const verdict = await judge(event, rules);
   const arrival: Arrival = { event, ...known, verdict, agent: routedAgent(deps.settings(), event) };
   if (!verdict.allowed) return settle(deps, arrival, (tx) => deny(tx, arrival));
   tellReaction(deps, arrival);
   const reason = irrelevance(event);
   if (reason !== undefined) return report(deps, event, { accepted: 'skipped', reason });
   // A mention now says nothing about what a bot has said before.
-  const shown = await hideEarlier(event, known.common, async (sender) => (await judge(deps, { ...event, sender, mentioned: false }, known)).allowed);
+  const shown = await hideEarlier(event, known.common, async (sender) => (await judge({ ...event, sender, mentioned: false }, rules)).allowed);
   return screened(deps, { ...arrival, event: shown.event, verdict: { ...verdict, decisions: [...verdict.decisions, ...shown.decisions] } });
 };
 
@@ -67,23 +67,6 @@ const hear = async (deps: InboxDeps, tx: Writing, { arrival, stopped }: Screened
   const judged: Arrival = bot === undefined ? arrival : { ...arrival, verdict: { allowed: bot.heard, by: bot.heard ? arrival.verdict.by : bot.decision.step, decisions: [...arrival.verdict.decisions, bot.decision] } };
   if (bot !== undefined && !bot.heard) return deny(tx, judged);
   return stopped === undefined ? admit(deps, tx, judged) : turnAway(tx, judged, stopped);
-};
-
-/** The store is asked about pairing only for people whom no list has let in. */
-const judge = async (deps: InboxDeps, event: InboundEvent, known: Pick<Arrival, 'platform' | 'common'>): Promise<Verdict> => {
-  const { access } = deps.settings();
-  const rules: AccessRules = {
-    account: known.common,
-    authenticated: known.platform.authenticatesSenders,
-    paired: false,
-    allowedEverywhere: access.allowed_users,
-    allowAllEverywhere: access.allow_all_users,
-  };
-  const verdict = authorize(event, rules);
-  if (verdict.allowed) return verdict;
-  const { id, altId } = event.sender;
-  const paired = await deps.store.read((db) => isPaired(db, event.account, altId === undefined ? [id] : [id, altId]));
-  return paired ? authorize(event, { ...rules, paired }) : verdict;
 };
 
 const report = (deps: InboxDeps, event: InboundEvent, outcome: Outcome): Accepted => {

@@ -9,6 +9,7 @@ import type { Accounts } from './accounts.ts';
 import { busyModeOf } from './admit.ts';
 import { newAgentLimits } from './agents/agent-limits.ts';
 import { settleApiCall } from './api/settle-call.ts';
+import { judge } from './judge.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface PolicyDeps {
@@ -31,6 +32,13 @@ export const turnPolicy = ({ clock, settings, accounts, singles }: PolicyDeps): 
   settle: (turn) => settleApiCall(turn) ?? settleCronTurn(turn),
   busyMode: (session) => busyModeOf({ settings, account: (name) => accounts.find(name) }, session),
   isShared: ([item]) => item.event.chat.type !== 'dm' && isShared(item.event.chat, sharingOf(settings())),
+  async denied(db, event) {
+    const known = accounts.find(event.account);
+    // Programs have keys of their own, and what belongs to an account that another gateway has is judged there.
+    if (known === undefined) return undefined;
+    const { allowed, by } = await judge(event, { known, access: settings().access, read: (look) => look(db) });
+    return allowed ? undefined : `denied by ${by}, before it was answered`;
+  },
   platform: (account) => accounts.platform(account),
   replyTo: (event) => (accounts.find(event.account)?.common.reply_to_mode === 'off' && event.awaitsAnswer !== true ? withoutAnchor(replyTarget(event)) : replyTarget(event)),
   anchorAll: (account) => accounts.find(account)?.common.reply_to_mode === 'all',

@@ -1,8 +1,9 @@
 import { replyTarget } from '../core/message.ts';
-import { heldLane, releaseLane } from '../store/lanes/lanes.ts';
-import type { Claim } from '../store/lanes/lanes.ts';
+import { countDenial } from '../store/accounts/accounts.ts';
 import { closeItem, joinTurn, newestWaitingBefore, turnItems, waitingItems } from '../store/messages/inbox.ts';
 import type { InboxItem } from '../store/messages/inbox.ts';
+import { heldLane, releaseLane } from '../store/lanes/lanes.ts';
+import type { Claim } from '../store/lanes/lanes.ts';
 import { findSession } from '../store/sessions/sessions.ts';
 import type { Session } from '../store/sessions/sessions.ts';
 import { countAttempt, startTurn, unfinishedTurn } from '../store/sessions/turns.ts';
@@ -66,6 +67,18 @@ const takeTogether = (groups: readonly ItemGroup[], mode: BusyMode): readonly It
   return elsewhere === -1 ? groups : groups.slice(0, elsewhere);
 };
 
+/** Whoever was let in when they wrote may have been shut out since: their words wait no longer, and are counted like any that were denied. */
+const turnAway = async (tx: Writing, items: readonly InboxItem[], policy: TurnPolicy): Promise<readonly InboxItem[]> => {
+  const welcome: InboxItem[] = [];
+  for (const item of items) {
+    const { account, sender, chat, kind } = item.event;
+    const reason = kind === 'notice' ? undefined : await policy.denied?.(tx, item.event);
+    if (reason === undefined) welcome.push(item);
+    else if (await closeItem(tx, item.id, reason)) await countDenial(tx, { account, userId: sender.id, chatId: chat.id, kind, reason });
+  }
+  return welcome;
+};
+
 /**
  * Takes up the next turn of a lane that is held: the one that was interrupted by the end of a process, or a new one from what
  * waits. Gives the lane back when there is nothing to do yet. Runs in the transaction that claimed the lane or finished the turn before.
@@ -74,13 +87,14 @@ export const beginTurn = async (tx: Writing, claim: Claim, policy: TurnPolicy): 
   const { holdMs, stops, cutMs } = await heldLane(tx, claim.lane);
   let unfinished = await unfinishedTurn(tx, claim.lane);
   while (unfinished !== undefined && (await endUnfinished(tx, unfinished, { cutMs, policy }))) unfinished = await unfinishedTurn(tx, claim.lane);
-  const waiting = unfinished === undefined ? await waitingItems(tx, claim.lane, mostWaiting) : [];
+  const found = unfinished === undefined ? await waitingItems(tx, claim.lane, mostWaiting) : [];
+  const waiting = await turnAway(tx, found, policy);
   const session = unfinished === undefined && waiting.length === 0 ? undefined : await findSession(tx, claim.lane.slice('turn:'.length));
   if (session !== undefined && unfinished !== undefined) return { ...(await resume(tx, claim, session, { turn: unfinished, policy })), stops };
   const last = waiting.at(-1);
   if (session === undefined || last === undefined) {
     for (const item of waiting) await closeItem(tx, item.id, 'its conversation was removed');
-    await releaseLane(tx, claim, { more: waiting.length === mostWaiting });
+    await releaseLane(tx, claim, { more: found.length === mostWaiting });
     return { type: 'wait', ms: undefined };
   }
   if (holdMs > 0) {

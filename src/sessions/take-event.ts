@@ -67,7 +67,10 @@ export const steering = async (parts: TurnParts, begun: BegunTurn, progress: Pro
     const session = waiting.length === 0 ? undefined : await findSession(db, begun.session.id);
     if (session === undefined || (await heldLane(db, lane)).holdMs > 0) return [];
     const steers = parts.policy.busyMode(session) === 'steer';
-    return groupItems(waiting.filter(({ event }) => steers || event.steers === true));
+    const meant: InboxItem[] = [];
+    // What is denied stays behind, to be turned away when a turn begins.
+    for (const item of waiting) if ((steers || item.event.steers === true) && (await parts.policy.denied?.(db, item.event)) === undefined) meant.push(item);
+    return groupItems(meant);
   };
   const groups = await persist(() => parts.store.read(look), progress.writes);
   const fits = ({ event }: InboxItem): boolean => event.media.length === 0 && isAnsweredAt(begun.turn.target, event);

@@ -3,8 +3,8 @@ import type { Usage } from '../core/transcript.ts';
 import type { ExitReason } from '../core/turn.ts';
 import type { Platform } from '../platforms/contract.ts';
 import type { Session } from '../store/sessions/sessions.ts';
+import type { Reading, Writing } from '../store/store.ts';
 import type { RunningTurn } from '../store/sessions/turns.ts';
-import type { Writing } from '../store/store.ts';
 import type { BusyMode } from './busy-mode.ts';
 import type { ConversationLimits } from './conversation-limits.ts';
 import type { ItemGroup } from './user-message.ts';
@@ -31,6 +31,8 @@ export interface TurnPolicy {
   continueWithinMs(): number;
   busyMode(session: Session): BusyMode;
   isShared(group: ItemGroup): boolean;
+  /** What keeps a message from being answered although it was let in: whoever wrote it may not speak there any more. Undefined for every other one. */
+  denied?(db: Reading, event: InboundEvent): Promise<string | undefined>;
   /** Where the answer to a message goes, and whether it is attached to it. */
   replyTo(event: InboundEvent): Target;
   /** Whether every part of a long answer is attached, or only the first. */
