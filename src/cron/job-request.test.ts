@@ -38,7 +38,7 @@ test('a run that is a little late is on time, and one that comes last is the las
   const hourMs = 3_600_000;
   assert.deepEqual(planRuns(job, { firstMs: 0, nowMs: hourMs / 2 }), { runs: [0], cause: 'schedule', missed: undefined, nextMs: hourMs });
   assert.deepEqual(planRuns(job, { firstMs: 0, nowMs: hourMs / 2 + 1 }), { runs: [], cause: 'catch_up', missed: '1', nextMs: hourMs });
-  assert.deepEqual(planRuns({ ...job, missed: 'all(5)', times: 3, fired: 1 }, { firstMs: 0, nowMs: 3 * hourMs }), { runs: [0, hourMs], cause: 'catch_up', missed: undefined, nextMs: null });
+  assert.deepEqual(planRuns({ ...job, missed: 'all(5)', times: 3, fired: 1 }, { firstMs: 0, nowMs: 3 * hourMs }), { runs: [0, hourMs], cause: 'catch_up', missed: undefined, nextMs: 4 * hourMs });
   assert.equal(planRuns({ ...job, missed: 'once' }, { firstMs: 0, nowMs: 1000 * hourMs }).missed, '100 or more');
   assert.deepEqual(planRuns({ ...job, schedule: { kind: 'once', atMs: 0 }, missed: 'skip' }, { firstMs: 0, nowMs: 120_001 }), { runs: [], cause: 'catch_up', missed: '1', nextMs: null });
 });

@@ -8,6 +8,7 @@ export interface PlannedRuns {
   readonly cause: Extract<CronRunCause, 'schedule' | 'catch_up'>;
   /** How many earlier slots get none: `3`, or `100 or more`. */
   readonly missed: string | undefined;
+  /** By the schedule alone, however many runs the job is still to have. */
   readonly nextMs: number | null;
 }
 
@@ -37,6 +38,6 @@ export const planRuns = (job: Pick<CronJob, 'schedule' | 'zone' | 'missed' | 'ti
     runs,
     cause: slots.count > 1 || isLate ? 'catch_up' : 'schedule',
     missed: lost === 0 ? undefined : slots.count >= countedMost ? `${countedMost} or more` : String(lost),
-    nextMs: left <= runs.length ? null : slots.nextMs,
+    nextMs: slots.nextMs,
   };
 };
