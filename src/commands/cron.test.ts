@@ -100,6 +100,17 @@ eachStore((_engine, open) => {
     assert.match(await tell(store, '/cron'), /Of seven[\s\S]*Of eight/);
   });
 
+  test('only who decides for others has results sent to a place that nobody has written from', async () => {
+    const { store } = await open();
+    await begin(store);
+    const guest = { access: anybody };
+    await tell(store, '/cron add every 2h Look', guest);
+    for (const field of ['deliver', 'failures']) assert.match(await tell(store, `/cron edit Look ${field} telegram:999`, guest), /^⛔ .*only admins/, field);
+    assert.equal((await onlyJob(store)).deliver, 'origin');
+    assert.match(await tell(store, '/cron edit Look deliver origin, telegram', guest), /^✅/);
+    assert.match(await tell(store, '/cron edit Look deliver telegram:999'), /^✅/);
+  });
+
   test('what cannot be understood is answered with how it is said', async () => {
     const { store } = await open();
     await begin(store);

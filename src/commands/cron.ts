@@ -1,12 +1,13 @@
 import { auditedJob, jobFacts, nextText, runText, scheduleText, viewJobs, viewRuns } from '../cron/describe-job.ts';
 import type { JobView, RunView } from '../cron/describe-job.ts';
-import { JobRefused } from '../cron/job-request.ts';
+import { deliverText, JobRefused } from '../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../cron/job-request.ts';
 import { changeJobAsAsked, createJob, jobCalled, pauseJob, removeJob, resumeJob, runJobNow, stopJob } from '../cron/manage-jobs.ts';
 import type { JobSight } from '../cron/manage-jobs.ts';
 import { localTime } from '../cron/prompt.ts';
 import { ownZone, readSchedule } from '../cron/schedule.ts';
 import { replyTarget } from '../core/message.ts';
+import { resolveTarget } from '../delivery/resolve-target.ts';
 import { listJobs } from '../store/cron/cron-jobs.ts';
 import type { CronJob, JobOrigin } from '../store/cron/cron-jobs.ts';
 import { listRuns } from '../store/cron/cron-runs.ts';
@@ -93,12 +94,24 @@ const add = async (tx: Writing, call: CommandCall, rules: JobRules, text: string
   return `⏰ **${job.name}** \`${job.id}\` is scheduled, ${scheduleText(job)}; next ${nextText(job)}.`;
 };
 
+/** A chat that nobody has written from or written down may belong to anybody: only who decides for others has results sent there. */
+const checkStrangers = async (tx: Writing, call: CommandCall, rules: JobRules, { deliver, failureDeliver }: JobRequest): Promise<void> => {
+  if (call.access.mayAdminister) return;
+  for (const written of [deliver, failureDeliver]) {
+    if (written === undefined) continue;
+    const { destinations } = await resolveTarget(tx, rules.targets, { text: deliverText(written), origin: replyTarget(call.event) });
+    if (destinations.some((to) => to.type === 'chat' && !to.known)) throw new JobRefused('Nobody has written to me from there, and only admins may have results sent to such a place.');
+  }
+};
+
 const edit = async (tx: Writing, call: CommandCall, rules: JobRules, given: { readonly job: CronJob; readonly text: string }): Promise<string> => {
   const { job, text } = given;
   const [, field = '', value = ''] = /^(\S+)\s*(.*)$/s.exec(text) ?? [];
   const change = fields[field.toLowerCase()];
   if (change === undefined) return usage;
-  const changed = await changeJobAsAsked(tx, rules, { id: job.id, request: change(value) });
+  const request = change(value);
+  await checkStrangers(tx, call, rules, request);
+  const changed = await changeJobAsAsked(tx, rules, { id: job.id, request, sight: sightOf(call) });
   call.acted({ act: '/cron edit', subject: auditedJob(changed) });
   return `✅ **${changed.name}** \`${changed.id}\`, ${scheduleText(changed)}; next ${nextText(changed)}.`;
 };

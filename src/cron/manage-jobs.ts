@@ -59,12 +59,14 @@ export interface NewJobRequest {
   readonly agent: string;
   readonly request: JobRequest;
   readonly origin?: JobOrigin | undefined;
+  /** Whose jobs it may read results of: those of its agent that whoever asks for it may see; all of its agent when left out. */
+  readonly sight?: JobSight;
 }
 
 export const createJob = async (tx: Writing, rules: JobRules, wanted: NewJobRequest): Promise<CronJob> => {
   const { agent, origin } = wanted;
   const nowMs = await databaseNow(tx);
-  const request = await contextIds(tx, wanted.request, { agent });
+  const request = await contextIds(tx, wanted.request, { ...wanted.sight, agent });
   const settings = await settingsFor(tx, rules, { agent, request, origin, nowMs });
   const { max_jobs } = rules.options();
   if ((await countJobs(tx, agent)) >= max_jobs) throw new JobRefused(`The agent ${agent} has ${max_jobs} jobs already, and \`cron.max_jobs\` allows no more. Remove some first.`);
@@ -74,11 +76,11 @@ export const createJob = async (tx: Writing, rules: JobRules, wanted: NewJobRequ
 };
 
 /** Changes what is named. A new schedule, zone or number of times begins to count anew. */
-export const changeJobAsAsked = async (tx: Writing, rules: JobRules, wanted: { readonly id: string; readonly request: JobRequest }): Promise<CronJob> => {
+export const changeJobAsAsked = async (tx: Writing, rules: JobRules, wanted: { readonly id: string } & Pick<NewJobRequest, 'request' | 'sight'>): Promise<CronJob> => {
   const locked = await lockJob(tx, wanted.id);
   if (locked === undefined) throw new JobRefused(`The job ${wanted.id} has been removed.`);
   const { job, nowMs } = locked;
-  const request = await contextIds(tx, wanted.request, { agent: job.agent });
+  const request = await contextIds(tx, wanted.request, { ...wanted.sight, agent: job.agent });
   const settings = await settingsFor(tx, rules, { agent: job.agent, request, origin: job.origin ?? undefined, before: settingsOf(job), nowMs });
   const isNew = [request.schedule, request.zone, request.times].some((field) => field !== undefined);
   const state = job.state === 'completed' && isNew ? 'scheduled' : job.state;

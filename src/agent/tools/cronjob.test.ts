@@ -60,6 +60,18 @@ eachStore((_engine, open) => {
     assert.deepEqual((await call({ action: 'list' })).jobs, []);
   });
 
+  test('a job reads results of those jobs only that the person may see', async () => {
+    const { store } = await open();
+    const call = newTool(store);
+    const made = async (name: string, userId: string): Promise<string> => String((await call({ action: 'create', schedule: 'every 2h', prompt: 'Look', name }, contextOf(userId))).job['id']);
+    const theirs = await made('Private mail', 'owner');
+    for (const context_from of [[theirs], ['Private mail']]) {
+      await assert.rejects(call({ action: 'create', schedule: 'every 2h', prompt: 'Repeat it', context_from }), refused(/There is no job/));
+      await assert.rejects(call({ action: 'update', job_id: await made(`Mine ${context_from[0]}`, '7'), context_from }), refused(/There is no job/));
+    }
+    assert.deepEqual((await call({ action: 'create', schedule: 'every 2h', prompt: 'Repeat it', context_from: [theirs] }, contextOf('owner'))).job['context_from'], [theirs]);
+  });
+
   test('what the agent does to a job is written down, with the person it does it for', async () => {
     const { store } = await open();
     const acts: AuditedAct[] = [];

@@ -120,7 +120,7 @@ const list = async (work: Work): Promise<string> => {
 const create = async (work: Work): Promise<string> => {
   const { deps, context, args: asked } = work;
   await askAboutStrangers(work);
-  const job = await deps.store.write((tx) => createJob(tx, deps.rules, { agent: context.place.agent, origin: originOf(context.place), request: requestOf(asked) }));
+  const job = await deps.store.write((tx) => createJob(tx, deps.rules, { agent: context.place.agent, origin: originOf(context.place), request: requestOf(asked), sight: sightOf(work) }));
   note(work, 'add', job);
   return answer(work, job, `It is due ${job.nextAtMs === null ? 'never' : localTime(job.nextAtMs, job.zone)}.`);
 };
@@ -128,11 +128,12 @@ const create = async (work: Work): Promise<string> => {
 type Change = Exclude<Args['action'], 'create' | 'list'>;
 
 /** Answers the job as it is afterwards; as it was, when it runs or is gone. */
-const carryOut = async ({ deps, context, args: asked }: Work, action: Change, found: CronJob): Promise<CronJob> => {
+const carryOut = async (work: Work, action: Change, found: CronJob): Promise<CronJob> => {
+  const { deps, context, args: asked } = work;
   const { store } = deps;
   switch (action) {
     case 'update':
-      return store.write((tx) => changeJobAsAsked(tx, deps.rules, { id: found.id, request: requestOf(asked) }));
+      return store.write((tx) => changeJobAsAsked(tx, deps.rules, { id: found.id, request: requestOf(asked), sight: sightOf(work) }));
     case 'pause':
       return store.write((tx) => pauseJob(tx, found.id, asked.paused_reason));
     case 'resume':

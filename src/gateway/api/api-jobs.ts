@@ -2,6 +2,7 @@ import { auditedJob, jobSummary, viewJobs } from '../../cron/describe-job.ts';
 import { deliverText, JobRefused } from '../../cron/job-request.ts';
 import type { JobRequest, JobRules } from '../../cron/job-request.ts';
 import { changeJobAsAsked, createJob, pauseJob, removeJob, resumeJob, runJobNow } from '../../cron/manage-jobs.ts';
+import type { JobSight } from '../../cron/manage-jobs.ts';
 import { resolveTarget } from '../../delivery/resolve-target.ts';
 import type { AuditedAct } from '../../lib/audit-log.ts';
 import { findJob, isMadeBy, listJobs } from '../../store/cron/cron-jobs.ts';
@@ -48,6 +49,9 @@ class Refused extends Error {
 }
 
 const originOf = ({ id }: JobCaller): JobOrigin => ({ target: { account: apiAccount, chatId: id, chatType: 'dm' }, userId: id });
+
+/** A key that does not see all jobs sees those that it has made. */
+const sightOf = ({ id, seesAll }: JobCaller): { readonly madeBy?: NonNullable<JobSight['madeBy']> } => (seesAll ? {} : { madeBy: { account: apiAccount, userId: id } });
 
 const own = async (db: Reading, caller: JobCaller, id: string): Promise<CronJob> => {
   const job = await findJob(db, id);
@@ -98,14 +102,14 @@ export const newApiJobs = ({ store, jobs: rules, audit }: { readonly store: Stor
   return {
     list: (caller, { completed }) =>
       store.read(async (db) => {
-        const jobs = await listJobs(db, { completed, ...(!caller.seesAll && { madeBy: { account: apiAccount, userId: caller.id } }) });
+        const jobs = await listJobs(db, { completed, ...sightOf(caller) });
         return (await viewJobs(db, jobs)).map(jobSummary);
       }),
     create: (caller, { agent, request }) =>
       attempt(async () => {
         const { job, summary } = await store.write(async (tx) => {
           await checkStrangers(tx, caller, request);
-          const job = await createJob(tx, rules, { agent, request, origin: originOf(caller) });
+          const job = await createJob(tx, rules, { agent, request, origin: originOf(caller), sight: sightOf(caller) });
           return { job, summary: await summaryOf(tx, job) };
         });
         note(caller, 'add', job);
@@ -117,7 +121,7 @@ export const newApiJobs = ({ store, jobs: rules, audit }: { readonly store: Stor
       const act = isNew ? 'edit' : enabled === true ? 'resume' : 'pause';
       return changing(caller, { id, act }, async (tx, job) => {
         await checkStrangers(tx, caller, request);
-        const changed = isNew ? await changeJobAsAsked(tx, rules, { id, request }) : undefined;
+        const changed = isNew ? await changeJobAsAsked(tx, rules, { id, request, sight: sightOf(caller) }) : undefined;
         if (enabled === undefined || enabled === ((changed ?? job).state !== 'paused')) return changed;
         return enabled ? resumeJob(tx, id) : pauseJob(tx, id);
       });
