@@ -12,7 +12,10 @@ export interface NamedCall {
   readonly earlier: string | undefined;
   /** The call has been answered, or has failed when there is no answer; repeats that wait for it go on. */
   settle(answer: string | undefined): Promise<void>;
-  /** Keeps the answer as part of a transaction; `settle(undefined)` still has to follow. */
+  /**
+   * Keeps the answer as part of a transaction; `settle(undefined)` still has to follow. Throws `TakenMeanwhile`, and with it undoes the transaction, when the same call has
+   * come through another gateway.
+   */
   keepIn(tx: Writing, answer: string): Promise<void>;
 }
 
@@ -23,6 +26,17 @@ const nameOf = (c: Context<HttpEnv>): string | undefined => {
   if (name !== undefined && !/^[\x21-\x7E]{1,255}$/.test(name)) throw new ApiError(400, 'Idempotency-Key takes 1 to 255 visible ASCII characters.', { code: 'invalid_header', param: 'Idempotency-Key' });
   return name;
 };
+
+/** The call was made elsewhere a moment ago, and answered so. */
+export class TakenMeanwhile extends Error {
+  readonly earlier: string;
+
+  constructor(earlier: string) {
+    super('the same call was taken by another gateway');
+    this.name = 'TakenMeanwhile';
+    this.earlier = earlier;
+  }
+}
 
 interface UnderWay {
   readonly fingerprint: string;
@@ -63,7 +77,10 @@ export class Replays {
       return {
         earlier: known?.answer,
         settle: (answer) => this.#settle({ ...of, fingerprint }, answer).finally(end),
-        keepIn: (tx, answer) => keepReplay(tx, of, { fingerprint, answer }),
+        async keepIn(tx, answer) {
+          const there = await keepReplay(tx, of, { fingerprint, answer });
+          if (there !== undefined) throw there.fingerprint === fingerprint ? new TakenMeanwhile(there.answer) : conflict();
+        },
       };
     } catch (error) {
       end();

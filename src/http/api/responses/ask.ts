@@ -5,6 +5,7 @@ import type { ApiGate, CallWishes } from '../../../gateway/api/api-gate.ts';
 import type { CallSession } from '../../../gateway/api/submit-call.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import type { Writing } from '../../../store/store.ts';
 import type { HttpEnv } from '../../client.ts';
 import { answerSteps } from '../answer.ts';
 import type { AnswerStep, TurnAnswer } from '../answer.ts';
@@ -49,6 +50,9 @@ export interface AskedResponse {
   readonly steps: AsyncGenerator<AnswerStep, TurnAnswer | ApiError, undefined>;
 }
 
+/** Writes down, together with the call, what a repeat of it is answered with. */
+export type KeepResponse = (tx: Writing, head: ResponseHead) => Promise<void>;
+
 const sessionFor = (c: Context<HttpEnv>, request: ResponseRequest): CallSession => {
   const { previous_response_id: previous, conversation } = request;
   if (typeof previous === 'string' && typeof conversation === 'string') throw new ApiError(400, 'previous_response_id and conversation cannot be used together.', { code: 'invalid_value', param: 'conversation' });
@@ -73,8 +77,8 @@ const wishesOf = (request: ResponseRequest): CallWishes => {
   return { ...toolsOf(request), ...(instructions !== '' && { instructions }), ...(effort !== undefined && effort !== null && { reasoningEffort: effort }) };
 };
 
-const eventsOf = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ResponseRequest; readonly head: ResponseHead; readonly wishes: CallWishes; readonly job: Job }): Promise<AsyncGenerator<TurnEvent, void, undefined>> => {
-  const { caller, request, head, wishes, job } = asked;
+const eventsOf = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ResponseRequest; readonly head: ResponseHead; readonly wishes: CallWishes; readonly job: Job; readonly keep: KeepResponse | undefined }): Promise<AsyncGenerator<TurnEvent, void, undefined>> => {
+  const { caller, request, head, wishes, job, keep } = asked;
   const { signal } = job;
   const { id } = head;
   const gate = deps.gate();
@@ -85,22 +89,22 @@ const eventsOf = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { reado
   // Nothing is to be kept and nothing is continued: the conversation is the client's.
   if (request.store === false && session.type === 'new') return metered(gate.ask({ ...wishes, agent, callerId: caller.id, place, sessionId: id, turnId: id, transcript: rows }, signal), job);
   const wire: ResponseWire = { head, theirs: (wishes.clientTools ?? []).map(({ name }) => name) };
-  const submitted = await gate.submit({ id, kind: responseKind, callerId: caller.id, agent, place, session, decisions, ...splitInput(rows), request: { wishes, wire }, hidden: request.store === false });
+  const submitted = await gate.submit({ id, kind: responseKind, callerId: caller.id, agent, place, session, decisions, ...splitInput(rows), request: { wishes, wire }, hidden: request.store === false, ...(keep !== undefined && { within: (tx) => keep(tx, head) }) });
   c.header('x-hermes-session-id', sessionOf(submitted));
   // What runs in the background goes on without whoever has asked for it.
   return jobOf(request.background === true ? submitted.events : cancelledBy(submitted.events, { id, gate, log: deps.log, signal }), job);
 };
 
 /** Has a response made. */
-export const askForResponse = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ResponseRequest }): Promise<AskedResponse> => {
-  const { caller, request } = asked;
+export const askForResponse = async (deps: ResponsesDeps, c: Context<HttpEnv>, asked: { readonly caller: Caller; readonly request: ResponseRequest; readonly keep?: KeepResponse | undefined }): Promise<AskedResponse> => {
+  const { caller, request, keep } = asked;
   if (request.background === true && request.store === false) throw new ApiError(400, 'A background response has to be stored.', { code: 'invalid_value', param: 'background' });
   const head = headOf(request, { id: `resp_${randomBytes(14).toString('hex')}`, createdAt: Math.floor(deps.clock.now() / 1000), model: request.model ?? 'hermes' });
   const wishes = wishesOf(request);
   let job: Job | undefined;
   try {
     job = await deps.work.begin(c, caller);
-    const events = await eventsOf(deps, c, { caller, request, head, wishes, job });
+    const events = await eventsOf(deps, c, { caller, request, head, wishes, job, keep });
     const theirs = new Set((wishes.clientTools ?? []).map(({ name }) => name));
     return { head, steps: answerSteps(events, (name) => theirs.has(name)) };
   } catch (error) {

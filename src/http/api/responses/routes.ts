@@ -8,10 +8,11 @@ import type { Caller } from '../callers.ts';
 import { eventStream } from '../event-stream.ts';
 import { peek } from '../peek.ts';
 import { checked, readBody } from '../read-body.ts';
+import { TakenMeanwhile } from '../replays.ts';
 import type { NamedCall } from '../replays.ts';
 import type { ApiRoute } from '../route.ts';
 import { askForResponse } from './ask.ts';
-import type { AskedResponse, ResponsesDeps } from './ask.ts';
+import type { AskedResponse, KeepResponse, ResponsesDeps } from './ask.ts';
 import type { Json } from './input.ts';
 import { withReferences } from './references.ts';
 import { responseRequest } from './request.ts';
@@ -83,12 +84,15 @@ const createResponse = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: 
   const named = await deps.replays.take(c, caller, what);
   if (named?.earlier !== undefined) return replay(deps, c, { caller, request, earlier: named.earlier });
   try {
-    const asked = await askForResponse(deps, c, { caller, request });
+    // One that goes on without its client is kept with its call: there is no moment at which only one of them is there.
+    const keep: KeepResponse | undefined = named === undefined || request.background !== true ? undefined : (tx, head) => named.keepIn(tx, JSON.stringify({ head } satisfies KeptResponse));
+    const asked = await askForResponse(deps, c, { caller, request, keep });
     if (request.background !== true) return await respond(deps, c, request, { ...asked, steps: named === undefined ? asked.steps : keeping(asked.steps, { head: asked.head, named }) });
-    await named?.settle(JSON.stringify({ head: asked.head } satisfies KeptResponse));
+    await named?.settle(undefined);
     return await respond(deps, c, request, asked);
   } catch (error) {
     await named?.settle(undefined);
+    if (error instanceof TakenMeanwhile) return replay(deps, c, { caller, request, earlier: error.earlier });
     throw error;
   }
 };

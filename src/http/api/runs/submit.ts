@@ -12,6 +12,7 @@ import { jobOf } from '../metered.ts';
 import { agentOfModel } from '../models.ts';
 import { isUsableSessionId, placeOf, sessionHeaders } from '../place-of.ts';
 import { readBody } from '../read-body.ts';
+import { TakenMeanwhile } from '../replays.ts';
 import type { NamedCall } from '../replays.ts';
 import { responseKind } from '../responses/ask.ts';
 import type { ResponsesDeps } from '../responses/ask.ts';
@@ -85,14 +86,16 @@ const follow = (deps: ResponsesDeps, events: AsyncIterable<unknown>, id: string)
   end().catch((error: unknown) => deps.log.error({ err: error, run: id }, 'api.run_not_followed'));
 };
 
+const replayed = (c: Context<HttpEnv>, earlier: string): Response => {
+  c.header('idempotency-replayed', 'true');
+  return c.json(JSON.parse(earlier) as Started, 202);
+};
+
 /** `POST /v1/runs`: has a run begun that goes on by itself. */
 export const submitRun = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller: Caller): Promise<Response> => {
   const request = await readBody(c, runRequest, deps.options.max_body_mb * 1024 * 1024);
   const named = await deps.replays.take(c, caller, ['run', request, sessionHeaders(c)]);
-  if (named?.earlier !== undefined) {
-    c.header('idempotency-replayed', 'true');
-    return c.json(JSON.parse(named.earlier) as Started, 202);
-  }
+  if (named?.earlier !== undefined) return replayed(c, named.earlier);
   let job: Job | undefined;
   try {
     job = await deps.work.begin(c, caller);
@@ -101,6 +104,7 @@ export const submitRun = async (deps: ResponsesDeps, c: Context<HttpEnv>, caller
     return c.json(started, 202);
   } catch (error) {
     job?.[Symbol.dispose]();
+    if (error instanceof TakenMeanwhile) return replayed(c, error.earlier);
     throw error;
   } finally {
     await named?.settle(undefined);
