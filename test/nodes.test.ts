@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '../src/lib/clock.ts';
 import type { Clock } from '../src/lib/clock.ts';
+import { insertInboxItem } from '../src/store/inbox.ts';
+import { turnLane } from '../src/store/lanes.ts';
 import { inMs } from '../src/store/store.ts';
 import { noPostgresReason } from './support/postgres.ts';
+import { sampleEvent } from './support/samples.ts';
 import { emptyPostgres } from './support/stores.ts';
 import { callsTo, heldAnswer, inboxRows, numbered, outboxRows, saidBy, turnRows } from './support/scenes.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
@@ -104,6 +107,25 @@ describe('gateways on PostgreSQL', { concurrency: true, ...(noPostgresReason !==
     assert.equal(world.model.requests.length, 12);
     assert.equal(world.telegram.log.filter((call) => call.method === 'getUpdates' && call.status === 409).length, 0);
     assert.equal((await first.store.read((db) => db.q.selectFrom('accounts').select('state').where('account', '=', 'telegram').executeTakeFirstOrThrow())).state, 'connected');
+  });
+
+  test('a command that its gateway has left behind waits for one that has the account, and is not refused by another', async () => {
+    await using shared = await newShared();
+    const { world } = shared;
+    const telegram = { ...world.telegram.options, allowed_users: ['7'] };
+    const common = { ...plainly, store: { database_url: shared.url } };
+    await world.configure({ ...common, platforms: { telegram: { ...telegram, enabled: false } } });
+    {
+      await using other = await startInside(world);
+      const event = sampleEvent({ chat: { id: '7', type: 'dm' }, sender: { id: '7', isBot: false }, text: '/new' });
+      await other.store.write((tx) => insertInboxItem(tx, { event, class: 'control', decisions: [], place: { lane: turnLane('s1'), sessionId: 's1', sessionKey: 'agent:main:telegram:dm:7' } }));
+      await other.gateway.takeOver();
+      assert.deepEqual((await inboxRows(other.store)).map(({ state }) => state), ['waiting']);
+    }
+    await world.configure({ ...common, platforms: { telegram } });
+    await using inside = await startInside(world);
+    await until(() => settled(inside, 1), 'the answer');
+    assert.match(world.shown()[0] ?? '', /New conversation/);
   });
 
   test('/stop reaches the one that runs the turn', async () => {

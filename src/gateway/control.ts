@@ -194,8 +194,11 @@ export class ControlLane {
 
   /** Carries out what an ended process left behind, and tells about what it can no longer end. */
   async recover(): Promise<void> {
-    const open = await this.#deps.store.read((db) => openControlItems(db, 1000));
-    await Promise.all(open.map((item) => this.submit(item.id)));
+    const { store, account } = this.#deps;
+    const open = await store.read((db) => openControlItems(db, 1000));
+    // Gateways that share a database may have different accounts, and only where one is known can be said what people may do there.
+    const ours = store.engine === 'sqlite' ? open : open.filter(({ event }) => account(event.account) !== undefined);
+    await Promise.all(ours.map((item) => this.submit(item.id)));
     await this.#works.recover();
   }
 
