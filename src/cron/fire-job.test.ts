@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eachStore } from '../../test/support/stores.ts';
-import { findJob } from '../store/cron-jobs.ts';
+import { findJob } from '../store/cron/cron-jobs.ts';
 import { addJob, makeDue, runsOf, statesOf } from './cron.test-support.ts';
 import { fireJob } from './fire-job.ts';
 

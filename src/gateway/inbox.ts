@@ -4,7 +4,6 @@ import type { Accepted } from '../platforms/contract.ts';
 import { routedAgent } from '../routing/select-agent.ts';
 import { isKnownEvent } from '../store/messages/inbox.ts';
 import type { Reading, Writing } from '../store/store.ts';
-import { isPaired } from '../store/accounts/pairing.ts';
 import { admit, turnAway } from './admit.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
 import { Duplicate } from './arrival.ts';
