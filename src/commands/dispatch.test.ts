@@ -6,11 +6,13 @@ import { askToPair } from '../access/pairing.ts';
 import { accountOptions } from '../platforms/account-options.ts';
 import { sampleEvent, sampleTarget } from '../../test/support/samples.ts';
 import { eachStore } from '../../test/support/stores.ts';
+import { awaited } from '../../test/support/until-awaited.ts';
 import { laneFacts, turnLane } from '../store/lanes/lanes.ts';
 import { bindSession, boundSession, createSession, findSession } from '../store/sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { unfinishedTurn } from '../store/sessions/turns.ts';
 import { anybody, begin, dispatchTo, give, ownEvent, owner, run, sampleReach, sampleSettings, sessionKey, talk, wait } from './command-call.test-support.ts';
+import type { Command } from './contract.ts';
 import { commands, resolveCommand } from './registry.ts';
 
 const boundTo = async (store: Store): Promise<string> => (await store.read((db) => boundSession(db, sessionKey)))?.sessionId ?? '';
@@ -206,7 +208,7 @@ test('what is for everybody, what is for users and what is for admins differ by 
   assert.deepEqual(may({ allow_admin_from: ['2'] }), [true, true, true], 'an admin');
 });
 
-eachStore((_engine, open) => {
+eachStore((engine, open) => {
   test('a command that is not for this kind of place, or switched off, says so and is in no list', async () => {
     const { store } = await open();
     await begin(store);
@@ -303,5 +305,31 @@ eachStore((_engine, open) => {
     const access = commandAccess({ rules, chatType: 'dm', userIds: ['7'], authenticated: false });
     assert.match(await give(store, '/title x', { settings, access }), /is for admins/);
     assert.equal(await give(store, '/call talk', { settings, access }), 'This conversation is now called “Our talk”.');
+  });
+
+  test('no turn begins while a command is carried out that a running one forbids', { skip: engine === 'sqlite' && 'one writes after the other there' }, async () => {
+    const { store, another } = await open();
+    await begin(store);
+    await wait(store, 'hello');
+    const second = await another();
+    const over = new AbortController();
+    let begun: Promise<unknown> = Promise.resolve();
+    const seen: (string | undefined)[] = [];
+    const slow: Command = {
+      name: 'slow',
+      aliases: [],
+      category: 'Session',
+      description: 'Takes its time',
+      whileRunning: 'refused',
+      async run(tx, { lane }) {
+        begun = run(second).finally(() => over.abort());
+        await awaited(tx, over.signal);
+        seen.push((await unfinishedTurn(tx, lane))?.sessionId);
+        return '';
+      },
+    };
+    await give(store, '/slow', { commands: [slow] });
+    await begun;
+    assert.deepEqual(seen, [undefined]);
   });
 });

@@ -1,5 +1,6 @@
 import type { RuledCommand } from '../access/command-access.ts';
 import type { Question } from '../core/question.ts';
+import { lockLane } from '../store/lanes/lanes.ts';
 import { unfinishedTurn } from '../store/sessions/turns.ts';
 import type { Writing } from '../store/store.ts';
 import type { Command, CommandCall, CommandResult } from './contract.ts';
@@ -54,7 +55,11 @@ const saidYes = (args: string): string | undefined => {
 };
 
 const runCommand = async (tx: Writing, command: Command, given: CommandCall): Promise<CommandResult> => {
-  if (command.whileRunning === 'refused' && (await unfinishedTurn(tx, given.lane)) !== undefined) return tell(`⏳ I am still working. Wait for the answer or /stop first, then /${command.name} again.`);
+  if (command.whileRunning === 'refused') {
+    // No turn begins between the look and what the command does.
+    await lockLane(tx, { lane: given.lane, kind: 'turn' });
+    if ((await unfinishedTurn(tx, given.lane)) !== undefined) return tell(`⏳ I am still working. Wait for the answer or /stop first, then /${command.name} again.`);
+  }
   const sure = command.confirm === undefined ? undefined : saidYes(given.args);
   const call = sure === undefined ? given : { ...given, args: sure, confirmed: true };
   const text = call.asks && !call.confirmed ? await command.confirm?.(tx, call) : undefined;

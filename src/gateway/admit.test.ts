@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleEvent } from '../../test/support/samples.ts';
+import { awaited, untilAwaited } from '../../test/support/until-awaited.ts';
+import { replyTarget } from '../core/message.ts';
+import { eraseSession } from '../store/sessions/erase-session.ts';
+import { claimLane, turnLane } from '../store/lanes/lanes.ts';
+import { joinTurn, waitingItems } from '../store/messages/inbox.ts';
+import { startTurn } from '../store/sessions/turns.ts';
 import { inboxRows } from '../../test/support/scenes.ts';
 import { eachStore } from '../../test/support/stores.ts';
 import { newTestFolder, startHooks } from '../hooks/hook-folder.test-support.ts';
@@ -20,7 +26,7 @@ const messages = async (store: Store) =>
     return { from: sender.id, text, state, reason };
   });
 
-eachStore((_engine, open) => {
+eachStore((engine, open) => {
   test('an edit changes a message that waits, if its own author made it', async () => {
     const opened = await open();
     await using folder = await newTestFolder();
@@ -66,5 +72,48 @@ eachStore((_engine, open) => {
       await Promise.all([say(first, `room-${i}`, 'ann'), say(second, `room-${i}`, 'bob')]);
       assert.equal((await opened.store.read((db) => bindingsOf(db, sessionId))).length, 1);
     }
+  });
+
+  const onlyPostgres = { skip: engine === 'sqlite' && 'one writes after the other there' };
+
+  test('an edit that comes while its message is taken up is either part of it or a message of its own', onlyPostgres, async () => {
+    const opened = await open();
+    const { store } = opened;
+    await using folder = await newTestFolder();
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const inbox = await newInbox({ ...opened, store: await opened.another(), home: folder.path, hooks: running.hooks });
+    await acceptEvent(inbox, sampleEvent({ nativeId: 'm1', messageId: 'm1', text: 'before' }));
+    const [{ session_id: sessionId } = assert.fail('nothing is stored')] = await inboxRows(store);
+    const lane = turnLane(sessionId ?? '');
+    const over = new AbortController();
+    let editing: Promise<unknown> = Promise.resolve();
+    const taken = await store.write(async (tx) => {
+      await claimLane(tx, { lane, owner: 'a', leaseMs: 60_000 });
+      const items = await waitingItems(tx, lane, 10);
+      editing = acceptEvent(inbox, sampleEvent({ kind: 'edit', nativeId: 'e1', messageId: 'm1', text: 'after' })).finally(() => over.abort());
+      await awaited(tx, over.signal);
+      const turn = await startTurn(tx, { sessionId: sessionId ?? '', lane, target: replyTarget(sampleEvent()) });
+      await joinTurn(tx, items.map(({ id }) => id), turn.id);
+      return items.map(({ event }) => event.text);
+    });
+    await editing;
+    const waiting = (await store.read((db) => waitingItems(db, lane, 10))).map(({ event }) => event.text);
+    assert.ok([...taken, ...waiting].includes('after'), `taken up: ${taken.join()}, waiting: ${waiting.join()}`);
+  });
+
+  test('a message that arrives while its conversation is removed begins the next one', onlyPostgres, async () => {
+    const opened = await open();
+    const { store } = opened;
+    await using folder = await newTestFolder();
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const inbox = await newInbox({ ...opened, store: await opened.another(), home: folder.path, hooks: running.hooks });
+    await acceptEvent(inbox, sampleEvent({ text: 'one' }));
+    const [{ session_id: before } = assert.fail('nothing is stored')] = await inboxRows(store);
+    const { done } = await untilAwaited(store, (tx) => eraseSession(tx, before ?? ''));
+    assert.equal(await acceptEvent(inbox, sampleEvent({ text: 'two' })), 'stored');
+    await done;
+    const [{ session_id: after } = assert.fail('nothing is stored')] = await inboxRows(store);
+    assert.notEqual(after, before);
+    assert.ok((await store.read((db) => findSession(db, after ?? ''))) !== undefined);
   });
 });

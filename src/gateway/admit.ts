@@ -11,7 +11,7 @@ import type { ResetReason } from '../sessions/reset-policy.ts';
 import { resetPolicyFor } from '../sessions/reset-policy.ts';
 import type { Decision } from '../store/messages/inbox.ts';
 import { closeItem, countWaiting, findMessage, insertInboxItem, noteEdit, replaceWaitingText } from '../store/messages/inbox.ts';
-import { enqueueLane, turnLane } from '../store/lanes/lanes.ts';
+import { enqueueLane, lockLane, turnLane } from '../store/lanes/lanes.ts';
 import type { Session } from '../store/sessions/sessions.ts';
 import { bindSession, boundSession, createSession, endSession, findSession, giveSession, lockSessionKey, reopenSession } from '../store/sessions/sessions.ts';
 import { claimedPlace, releasePlace } from '../store/sessions/place-claims.ts';
@@ -19,7 +19,7 @@ import type { Writing } from '../store/store.ts';
 import { unfinishedTurn } from '../store/sessions/turns.ts';
 import { takeAnswer, takePress } from './answer.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
-import { Duplicate } from './arrival.ts';
+import { ConversationGone, Duplicate } from './arrival.ts';
 import { dueReset } from './due-reset.ts';
 import { holdMs } from './hold.ts';
 import type { SessionChange } from './hooks/session-changes.ts';
@@ -124,6 +124,11 @@ const asEdit = async (tx: Writing, event: InboundEvent, isCommand: boolean): Pro
   // Some platforms leave it to us: nobody puts words into another's mouth.
   if (original.event.sender.id !== event.sender.id) return 'an edit of what somebody else wrote';
   if (original.event.text === event.text) return 'the edit does not change the text';
+  // In the order of everybody who puts something into a conversation: a turn that begins beside us has the new words, or this becomes a message of its own.
+  if (original.sessionId !== '') {
+    await lockSessionKey(tx, original.sessionKey);
+    await lockLane(tx, { lane: turnLane(original.sessionId), kind: 'turn' });
+  }
   if (isCommand) await closeItem(tx, original.id, 'edited into a command');
   else if (await replaceWaitingText(tx, original, event.text)) return 'the edit was taken over into the waiting message';
   await noteEdit(tx, original, event.text);
@@ -208,6 +213,8 @@ const converse = async (deps: InboxDeps, tx: Writing, arrival: Arrival, seated: 
   if (waiting >= (event.batch?.kind === 'calls' ? Math.max(limit, mostCalls) : limit)) return refuse(tx, arrival, { ...seated, waiting });
   // First of all, for it takes the lane's lock: a turn that begins beside us either sees the message or is seen by it.
   const { running } = await enqueueLane(tx, { lane: seated.lane, kind: 'turn', delayMs: await holdMs(tx, seated.lane, event) });
+  // It may have been removed before the lock was ours.
+  if (tx.engine === 'postgres' && (await findSession(tx, seated.sessionId)) === undefined) throw new ConversationGone();
   const id = await insertInboxItem(tx, { event, class: 'chat', decisions: seated.decisions, place: { lane: seated.lane, sessionId: seated.sessionId, sessionKey: seated.place.sessionKey } });
   if (id === undefined) throw new Duplicate();
   if (running) await whileRunning(deps, tx, arrival, { lane: seated.lane, sessionId: seated.sessionId, inboxId: id });

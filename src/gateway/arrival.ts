@@ -61,3 +61,6 @@ export interface Outcome {
 
 /** Undoes the transaction of an event that another process has just stored. */
 export class Duplicate extends Error {}
+
+/** Undoes the transaction of an event whose conversation was removed in that moment: it is decided anew. */
+export class ConversationGone extends Error {}

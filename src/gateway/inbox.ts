@@ -6,7 +6,7 @@ import { isKnownEvent } from '../store/messages/inbox.ts';
 import type { Reading, Writing } from '../store/store.ts';
 import { admit, turnAway } from './admit.ts';
 import type { Arrival, InboxDeps, Outcome } from './arrival.ts';
-import { Duplicate } from './arrival.ts';
+import { ConversationGone, Duplicate } from './arrival.ts';
 import { deny } from './deny.ts';
 import { findArranged, withSkills } from './find-arranged.ts';
 import { hideEarlier } from './hide-earlier.ts';
@@ -76,14 +76,27 @@ const report = (deps: InboxDeps, event: InboundEvent, outcome: Outcome): Accepte
   return outcome.accepted;
 };
 
+/** Conversations are not removed as fast as that. */
+const mostTries = 5;
+
+const decided = async (deps: InboxDeps, event: InboundEvent, decide: (tx: Writing) => Promise<Outcome>): Promise<Outcome> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await deps.store.write(async (tx) => {
+        if (await isKnownEvent(tx, { account: event.account, chatId: event.chat.id, nativeId: event.nativeId, kind: event.kind })) throw new Duplicate();
+        return decide(tx);
+      });
+    } catch (error) {
+      if (!(error instanceof ConversationGone) || tries === mostTries) throw error;
+    }
+  }
+};
+
 /** One transaction for the whole decision; a redelivery that slips through side by side undoes it. */
 const settle = async (deps: InboxDeps, arrival: Arrival, decide: (tx: Writing) => Promise<Outcome>): Promise<Accepted> => {
   const { event } = arrival;
   try {
-    const outcome = await deps.store.write(async (tx) => {
-      if (await isKnownEvent(tx, { account: event.account, chatId: event.chat.id, nativeId: event.nativeId, kind: event.kind })) throw new Duplicate();
-      return decide(tx);
-    });
+    const outcome = await decided(deps, event, decide);
     if (outcome.sessions !== undefined) tellSessionChanges(deps.hooks, { ...placeOfEvent(event, arrival.agent.id), session_key: outcome.sessions.sessionKey }, outcome.sessions.changes);
     if (outcome.act !== undefined) deps.audit?.({ by: whoSaid(event), ...outcome.act });
     // Waited for, so that what follows in the chat finds the conversation as the command has left it.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from 'kysely';
 import { eachStore } from '../../../test/support/stores.ts';
+import { untilAwaited } from '../../../test/support/until-awaited.ts';
 import { noUsage } from '../../core/transcript.ts';
 import { apiCall, endApiCall, insertApiCall } from '../../store/api/api-calls.ts';
 import { closeTurnItems } from '../../store/messages/inbox.ts';
@@ -50,21 +50,11 @@ const submit = (store: Store): Promise<Submitted> =>
   });
 
 /** Does something in the conversation's lane, and ends only when somebody else waits for it. */
-const untilAwaited = async (store: Store, work: (tx: Writing) => Promise<void>): Promise<{ readonly done: Promise<void> }> => {
-  const locked = Promise.withResolvers<void>();
-  const done = store.write(async (tx) => {
+const inLane = (store: Store, work: (tx: Writing) => Promise<void>): Promise<{ readonly done: Promise<void> }> =>
+  untilAwaited(store, async (tx) => {
     await lockLane(tx, { lane, kind: 'turn' });
     await work(tx);
-    locked.resolve();
-    for (let awaited = false; !awaited; ) {
-      const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))`.execute(tx.q);
-      awaited = rows.length > 0;
-      await sql`select pg_stat_clear_snapshot()`.execute(tx.q);
-    }
   });
-  await locked.promise;
-  return { done };
-};
 
 eachStore((engine, open) => {
   test('a call that waits never begins, one that runs is to stop, one that has ended is left alone', async () => {
@@ -92,7 +82,7 @@ eachStore((engine, open) => {
     const { store, another } = await open();
     await putKept(store, 'A');
     const { turn } = await beginCall(store, 's', 'one');
-    const { done } = await untilAwaited(store, async (tx) => {
+    const { done } = await inLane(store, async (tx) => {
       await finishTurn(tx, turn.id, { state: 'done', reason: 'completed', error: null, model: null, usage: noUsage });
       await closeTurnItems(tx, turn.id, { state: 'done', reason: 'completed' });
       await endApiCall(tx, 'A', { reason: 'completed', error: null, rows: [], usage: noUsage, throughId: 0 });
@@ -106,7 +96,7 @@ eachStore((engine, open) => {
     const { store, another } = await open();
     await putKept(store, 'run_1');
     const { turn } = await beginCall(store, 's', 'one');
-    const { done } = await untilAwaited(store, async (tx) => {
+    const { done } = await inLane(store, async (tx) => {
       await closeTurnItems(tx, turn.id, { state: 'done', reason: 'completed' });
     });
     const other = await another();
@@ -120,7 +110,7 @@ eachStore((engine, open) => {
     const calls = [() => submit(other), () => newApiSessions({ store: other, clock, mediaFolder: '' }).fork('k', 's', {})];
     for (const [i, why] of ['no_session', 'not_found'].entries()) {
       await store.write((tx) => createSession(tx, { id: 's', agent: 'main', account: apiAccount, chatType: 'dm', userId: 'k' }));
-      const { done } = await untilAwaited(store, (tx) => deleteApiSession(tx, 's'));
+      const { done } = await inLane(store, (tx) => deleteApiSession(tx, 's'));
       const [answer] = await Promise.all([calls[i]?.(), done]);
       assert.deepEqual(answer, { type: 'refused', why });
     }
