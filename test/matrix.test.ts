@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { program } from '../src/cli/program.ts';
 import { accountData } from '../src/store/accounts/account-data.ts';
+import { failedDeliveries } from '../src/store/messages/outbox.ts';
+import { listSessions } from '../src/store/sessions/sessions.ts';
 import { startMatrixSimulator } from '../src/platforms/matrix/simulator.ts';
 import type { MatrixSimulator } from '../src/platforms/matrix/simulator.ts';
 import { newWorld, startInside, startOutside, until } from './support/whole.ts';
@@ -59,6 +61,38 @@ describe('a gateway on Matrix', { concurrency: true }, () => {
     assert.deepEqual(simulator.visible(known.id).map(({ text }) => text), ['re: hi']);
     assert.equal(strange.state.get(`m.room.member ${simulator.bot.id}`)?.event.content['membership'], 'invite');
     assert.ok(inside.logLines.some((line) => line.includes('matrix.invite.left_alone')));
+  });
+
+  test('goes on with the same conversation in the room that has taken the place of another, with the answer that was under way', async () => {
+    await using simulator = await startMatrixSimulator();
+    await using world = await worldWith(simulator);
+    await using inside = await startInside(world);
+    await say(simulator, 'one');
+    await until(() => shown(simulator).length === 1, 'the first answer');
+    simulator.fail({ what: 'send', fault: { type: 'rate_limit', retryAfterMs: 1000 } });
+    await say(simulator, 'two');
+    await until(() => simulator.log.filter(({ path }) => path.includes('/send/m.room.message/')).length === 2, 'the second answer is held up');
+    const { room: next, close } = simulator.upgrade(room, { by: alice, invites: [simulator.bot.id] });
+    close();
+    const there = (): readonly string[] => simulator.visible(next.id).map(({ text }) => text);
+    await until(() => there().length === 1, 'the second answer, in the new room');
+    simulator.put(next.id, alice, 'm.room.message', { msgtype: 'm.text', body: 'three' });
+    await until(() => there().length === 2, 'the third answer');
+    assert.deepEqual([shown(simulator), there()], [['re: one'], ['re: two', 're: three']]);
+    assert.equal((await inside.store.read((db) => listSessions(db, { limit: 5 }))).length, 1, 'one conversation');
+    assert.equal(await inside.store.read(async (db) => (await failedDeliveries(db, 5)).length), 0);
+  });
+
+  test('says in the new room that conversations in threads have stayed behind, once', async () => {
+    await using simulator = await startMatrixSimulator();
+    await using world = await worldWith(simulator);
+    await using _inside = await startInside(world);
+    await simulator.say({ chatId: '!group:sim.test', chatType: 'group', senderId: alice, text: 'a question', mention: true });
+    await until(() => simulator.visible('!group:sim.test').length === 1, 'an answer in a thread');
+    const { room: next, close } = simulator.upgrade('!group:sim.test', { by: alice, joins: ['@carol:sim.test'], invites: [simulator.bot.id] });
+    close();
+    await until(() => simulator.visible(next.id).length === 1, 'a notice');
+    assert.match(simulator.visible(next.id)[0]?.text ?? '', /One conversation could not come along.*\/resume/);
   });
 
   test('takes commands with the mark that clients leave alone', async () => {

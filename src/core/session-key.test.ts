@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import vectors from '../../test/vectors/session-keys.json' with { type: 'json' };
 import type { Chat, ChatType } from './message.ts';
-import { isShared, keyOfAgent, parseSessionKey, sessionKey } from './session-key.ts';
+import { isShared, keyInChat, keyOfAgent, parseSessionKey, sessionKey } from './session-key.ts';
 import type { SessionKeyOptions, SessionPlace } from './session-key.ts';
 
 interface VectorSource {
@@ -114,6 +114,14 @@ test('agent, account and chat type of every key can be read back', () => {
 test('what is not a session key is not read as one', () => {
   for (const text of ['', 'agent:main', 'agent:main:telegram', 'agent:main:telegram:private:1', 'agent::telegram:dm:1', 'agent:main:telegram:dmx', 'xagent:main:telegram:dm:1'])
     assert.equal(parseSessionKey(text), undefined, text);
+});
+
+test('the key of the same place in a chat that has taken the place of another differs in the chat only', () => {
+  const move = { from: '!a:x', to: '!b:y' };
+  assert.equal(keyInChat('agent:main:matrix:dm:!a:x', move), 'agent:main:matrix:dm:!b:y');
+  assert.equal(keyInChat('agent:coder:matrix:group:!a:x:$thread:@me:x', move), 'agent:coder:matrix:group:!b:y:$thread:@me:x');
+  assert.equal(keyInChat('agent:main:slack:group:T1:C1:U1', { from: 'C1', to: 'C2', scopeId: 'T1' }), 'agent:main:slack:group:T1:C2:U1');
+  for (const other of ['agent:main:matrix:dm:!a:xy', 'agent:main:matrix:group:!c:x:!a:x', 'something else']) assert.equal(keyInChat(other, move), undefined, other);
 });
 
 test('the key of the same place for another agent differs in the agent only', () => {

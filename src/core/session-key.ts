@@ -75,6 +75,16 @@ export const parseSessionKey = (key: string): ParsedSessionKey | undefined => {
   return { agent, account, chatType: chatType as ChatType, rest };
 };
 
+/** The key of the same place in the chat that has taken the place of another. Undefined for a key that does not name that one. */
+export const keyInChat = (key: string, { from, to, scopeId }: { readonly from: string; readonly to: string; readonly scopeId?: string | undefined }): string | undefined => {
+  const known = parseSessionKey(key);
+  if (known === undefined) return undefined;
+  const scope = scopeId !== undefined && known.rest.startsWith(`${scopeId}:`) ? `${scopeId}:` : '';
+  const place = known.rest.slice(scope.length);
+  if (place !== from && !place.startsWith(`${from}:`)) return undefined;
+  return ['agent', known.agent, known.account, known.chatType, scope + to + place.slice(from.length)].join(':');
+};
+
 /** The key of the same place where another agent answers. Undefined for anything that `sessionKey` cannot have made. */
 export const keyOfAgent = (key: string, agent: string): string | undefined => {
   const known = parseSessionKey(key);

@@ -61,7 +61,11 @@ describe('what certainly did not arrive', () => {
   });
 
   test('a chat that has moved is followed', () => {
-    assert.equal(deliveryOf(judge('chat_gone', item(), { movedToChatId: '-200' })).message.target.chatId, '-200');
+    const { message } = item().delivery;
+    const old = { message: { ...message, target: { ...message.target, threadId: '7', replyTo: '9' } }, finishes: '5' };
+    const { threadId: _thread, replyTo: _reply, ...place } = message.target;
+    assert.deepEqual(deliveryOf(judge('chat_gone', item(old), { movedToChatId: '-200' })), { message: { ...message, target: { ...place, chatId: '-200' } } }, 'without what exists in the old one only');
+    assert.equal(judge('chat_gone', item({ ...old, changes: 'key' }), { movedToChatId: '-200' }).type, 'fail', 'a message of the old one cannot be changed in the new one');
   });
 
   test('a file that is gone does not take the words with it', () => {

@@ -107,7 +107,11 @@ const afterTrouble = (item: OutboxItem, error: PlatformError, othersGotThrough: 
   return { type: 'fail', deadTarget: false, reason: `${error.code}: ${error.message} (given up after ${item.attempts} tries, because other messages got through meanwhile)` };
 };
 
-const moved = (delivery: Delivery, chatId: string): Delivery => ({ ...delivery, message: { ...delivery.message, target: { ...delivery.message.target, chatId } } });
+/** In the new chat none of the old one's messages and threads exist under their ids. */
+const moved = (delivery: Delivery, chatId: string): Delivery => {
+  const { replyTo: _message, threadId: _thread, ...target } = delivery.message.target;
+  return asNew({ ...delivery, message: { ...delivery.message, target: { ...target, chatId } } });
+};
 
 interface Circumstances {
   readonly platform: Platform;
@@ -120,7 +124,7 @@ interface Circumstances {
 /** Reads the one table of rules for platform errors and turns it into what happens to this row. */
 export const afterError = (item: OutboxItem, error: PlatformError, context: Circumstances): Verdict => {
   const fail = (): Verdict => ({ type: 'fail', deadTarget: error.rule.deadTarget, reason: `${error.code}: ${error.message}` });
-  if (error.facts.movedToChatId !== undefined) return again(0, { delivery: moved(item.delivery, error.facts.movedToChatId) });
+  if (error.facts.movedToChatId !== undefined && item.delivery.changes === undefined) return again(0, { delivery: moved(item.delivery, error.facts.movedToChatId) });
   const lesser = withoutRefused(item.delivery, error);
   if (lesser !== undefined) return again(0, { delivery: lesser });
   if (error.code === 'too_long') {

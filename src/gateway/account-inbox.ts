@@ -8,7 +8,7 @@ import type { SupervisorOptions } from './supervise.ts';
 export type Evidence = Pick<AccountStatus, 'lastEventAtMs'> | Pick<AccountStatus, 'lastAliveAtMs'>;
 
 /** The way into the gateway for one connection of an account. Cursors belong to who it is there. */
-export const accountInbox = (options: Pick<SupervisorOptions, 'store' | 'account' | 'clock' | 'accept' | 'redact'>, identity: Identity, heard: (evidence: Evidence) => void): Inbox => {
+export const accountInbox = (options: Pick<SupervisorOptions, 'store' | 'account' | 'clock' | 'accept' | 'moved' | 'redact'>, identity: Identity, heard: (evidence: Evidence) => void): Inbox => {
   const { store, account, clock } = options;
   const at = (name: string) => ({ account, identity: identity.id, name });
   return {
@@ -18,6 +18,7 @@ export const accountInbox = (options: Pick<SupervisorOptions, 'store' | 'account
       return accepted;
     },
     returned: (messageId, reason) => markReturned(store, { account, messageId, reason: options.redact(reason) }),
+    moved: options.moved,
     alive: () => heard({ lastAliveAtMs: clock.now() }),
     cursor: {
       read: (name) => store.read((db) => readCursor(db, at(name))),

@@ -8,7 +8,7 @@ import type { Connections } from '../delivery/connections.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AccountOptions } from '../platforms/account-options.ts';
-import type { Accepted, Adapter, Directory, Platform } from '../platforms/contract.ts';
+import type { Accepted, Adapter, ChatMove, Directory, Platform } from '../platforms/contract.ts';
 import { accountData } from '../store/accounts/account-data.ts';
 import { forgetAccounts, freshStatus, saveStatus } from '../store/accounts/accounts.ts';
 import type { AccountStatus } from '../store/accounts/accounts.ts';
@@ -29,6 +29,7 @@ export interface AccountsOptions {
   readonly takesOver: boolean;
   redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
+  moved(account: AccountName, move: ChatMove): Promise<void>;
   onUsable(account: AccountName): void;
   onConnected(account: AccountName, adapter: Adapter): void;
 }
@@ -134,7 +135,7 @@ export class Accounts implements Connections {
   }
 
   async #start(config: AccountConfig): Promise<void> {
-    const { store, owner, clock, log, platforms, home, mediaFolder, lockFolder, takesOver, redact, accept, onUsable, onConnected } = this.#options;
+    const { store, owner, clock, log, platforms, home, mediaFolder, lockFolder, takesOver, redact, accept, moved, onUsable, onConnected } = this.#options;
     const platform = platforms.find(({ name }) => name === config.platform);
     if (platform === undefined) throw new Error(`no platform called ${config.platform}`);
     const folder = join(mediaFolder, config.account);
@@ -151,6 +152,7 @@ export class Accounts implements Connections {
       takesOver,
       redact,
       accept,
+      moved: (move) => moved(config.account, move),
       onUsable: () => onUsable(config.account),
       onConnected: (adapter) => onConnected(config.account, adapter),
     });

@@ -35,6 +35,7 @@ import { openHooks } from './hooks/open-hooks.ts';
 import { screenSent } from './hooks/screen-sent.ts';
 import { newTurnHooks } from './hooks/turn-hooks.ts';
 import { acceptEvent } from './inbox.ts';
+import { moveChat } from './move-chat.ts';
 import { newMediaParts } from './media-parts.ts';
 import { childEnvironmentOf, newReach } from './reach.ts';
 import { gatewayMetrics } from './metrics.ts';
@@ -75,6 +76,10 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
     accept: async (event) => {
       await recovered.promise;
       return acceptEvent(inbox, event);
+    },
+    moved: async (account, move) => {
+      await recovered.promise;
+      await moveChat(inbox, account, move);
     },
     onUsable: (account) => void onUsable(account),
     onConnected: (account, adapter) => void courtesies.publishMenu(account, adapter),

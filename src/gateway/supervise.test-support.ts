@@ -55,6 +55,7 @@ export const newScene = async (): Promise<Scene> => {
         log,
         takesOver: owner === 'successor',
         redact: (text) => text,
+        moved: async () => undefined,
         accept: async (event) => {
           received.push(event);
           return 'stored';

@@ -4,7 +4,7 @@ import type { InboundEvent } from '../core/message.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Accepted, Adapter, AdapterContext, Platform } from '../platforms/contract.ts';
+import type { Accepted, Adapter, AdapterContext, ChatMove, Platform } from '../platforms/contract.ts';
 import { accountInbox } from './account-inbox.ts';
 import type { Evidence } from './account-inbox.ts';
 import { afterFailure } from './after-failure.ts';
@@ -30,6 +30,8 @@ export interface SupervisorOptions {
   /** Takes secrets out of what is kept and shown. */
   redact(text: string): string;
   accept(event: InboundEvent): Promise<Accepted>;
+  /** A chat of the account goes on elsewhere. */
+  readonly moved: (move: ChatMove) => Promise<void>;
   /** The platform may be called from now on. */
   onUsable(): void;
   /** This gateway receives for the account. */

@@ -9,7 +9,7 @@ import type { PlatformErrorCode } from '../core/errors.ts';
 import type { ChatType, InboundEvent, OutboundMessage, Target } from '../core/message.ts';
 import { systemClock } from '../lib/clock.ts';
 import { capturingLogger } from '../lib/logger.ts';
-import type { AccountData, Adapter, Inbox, Platform } from './contract.ts';
+import type { AccountData, Adapter, ChatMove, Inbox, Platform } from './contract.ts';
 import type { PlatformSimulator, SimulatedMessage, SimulatedPlace, VisibleMessage } from './simulator.ts';
 
 /** One thing that every platform promises. It fails by throwing. */
@@ -30,6 +30,8 @@ export interface BenchInbox extends Inbox {
   readonly offered: readonly InboundEvent[];
   /** Messages of ours that came back. */
   readonly returnedMessages: readonly { readonly messageId: string; readonly reason: string }[];
+  /** Chats that go on elsewhere. */
+  readonly moves: readonly ChatMove[];
   /** How often the adapter has said that it receives. */
   signsOfLife(): number;
   /** Runs before an event is stored; rejecting means that it could not be. */
@@ -73,12 +75,14 @@ export const newInbox = (): BenchInbox => {
   const offered: InboundEvent[] = [];
   const cursors = new Map<string, string>();
   const returned: { messageId: string; reason: string }[] = [];
+  const moves: ChatMove[] = [];
   const seen = new Set<string>();
   let signs = 0;
   return {
     events,
     offered,
     returnedMessages: returned,
+    moves,
     before: async () => undefined,
     async accept(event) {
       offered.push(event);
@@ -90,6 +94,7 @@ export const newInbox = (): BenchInbox => {
       return 'stored';
     },
     returned: async (messageId, reason) => returned.push({ messageId, reason }) > 0,
+    moved: async (move) => void moves.push(move),
     signsOfLife: () => signs,
     alive: () => void (signs += 1),
     cursor: { read: async (name) => cursors.get(name), write: async (name, value) => void cursors.set(name, value) },

@@ -15,12 +15,22 @@ export type Accepted =
   /** The sender may not do this. An adapter that has to enter a chat before it can hear anybody there stays outside. */
   | 'denied';
 
+/** A chat that has taken another's place, in the platform's own word: nobody but the platform can move people. */
+export interface ChatMove {
+  readonly from: string;
+  readonly to: string;
+  /** The threads of the old one do not exist in the new one. */
+  readonly withoutThreads?: true;
+}
+
 /** The way into the gateway. It exists once; adapters see only this. */
 export interface Inbox {
   /** Resolves once the event is durable (or was dropped on purpose). Rejects when it could not be stored: do not acknowledge. */
   accept(event: InboundEvent): Promise<Accepted>;
   /** A message of ours that the platform had taken did not reach whom it was for. Answers whether it is one that we know; nobody is written to. */
   returned(messageId: string, reason: string): Promise<boolean>;
+  /** A chat goes on under another id: its conversations go on there. Durable when it resolves; to be told twice changes nothing. */
+  moved(move: ChatMove): Promise<void>;
   /** Evidence that the connection receives although no event came: an empty poll answer, a heartbeat. The first comes as soon as it can: until then the account is not connected. */
   alive(): void;
   /** A position in the platform's stream, kept for this account's identity. */

@@ -39,6 +39,7 @@ export const testInbox = (): TestInbox => {
       return inbox.verdict;
     },
     returned: async () => false,
+    moved: async () => undefined,
     alive: () => void (alive += 1),
     aliveCount: () => alive,
     cursor: { read: async (name) => cursors.get(name), write: async (name, value) => void cursors.set(name, value) },

@@ -98,6 +98,7 @@ export const startWebGateway = async (options: { readonly folder: string; readon
       return 'stored';
     },
     returned: async () => false,
+    moved: async () => undefined,
     alive: () => undefined,
     cursor: { read: async () => undefined, write: async () => undefined },
   };

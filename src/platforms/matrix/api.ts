@@ -101,8 +101,9 @@ export const newApi = (http: Http) => {
       return present.map((event) => text(event?.['state_key'])).filter((id) => id !== undefined);
     },
     joinedRooms: async (signal: AbortSignal): Promise<readonly string[]> => texts((await get({ what: 'joined rooms' }, `${client}/joined_rooms`, signal))['joined_rooms']),
-    /** Takes its time when the room is far away. */
-    join: (roomId: string, signal: AbortSignal): Promise<Json> => http.call({ what: 'join', method: 'POST', path: path`/_matrix/client/v3/join/${roomId}`, json: {}, heldMs: 60_000 }, signal),
+    /** Takes its time when the room is far away; `via` is a homeserver that knows it, by its older and its newer name. */
+    join: (roomId: string, signal: AbortSignal, via?: string): Promise<Json> =>
+      http.call({ what: 'join', method: 'POST', path: path`/_matrix/client/v3/join/${roomId}`, json: {}, heldMs: 60_000, ...(via !== undefined && { query: { server_name: via, via } }) }, signal),
     send: async ({ roomId, type, content, txn }: SendEvent, signal: AbortSignal): Promise<string> =>
       sentEvent(await put({ what: 'send', visible: true }, path`/_matrix/client/v3/rooms/${roomId}/send/${type}/${txn}`, content, signal)),
     redact: async (event: { roomId: string; eventId: string; txn: string }, signal: AbortSignal): Promise<void> =>

@@ -17,6 +17,7 @@ export const newDirectory = (api: MatrixApi, rooms: Rooms): Directory => ({
     const direct = await rooms.direct();
     const listed: ListedChannel[] = [];
     for (const id of await api.joinedRooms(signal)) {
+      if ((await rooms.successor(id)) !== undefined) continue;
       const facts = (await rooms.facts(id)) ?? (await askFacts(api, id, signal));
       if (facts.isSpace) continue;
       const isDirect = direct.has(id) || (facts.members ?? 3) <= 2;

@@ -12,9 +12,8 @@ export interface Gap {
   readonly roomId: string;
   /** Where what the sync showed begins. */
   readonly before: string;
-  /** Where the last sync ended, and when. */
-  readonly since: string;
-  readonly sinceMs: number;
+  /** Where the last sync ended, and when; left out, everything that can be seen was missed. */
+  readonly after?: { readonly since: string; readonly sinceMs: number };
 }
 
 /** What was said between two syncs and did not fit into the second, oldest first. */
@@ -22,11 +21,12 @@ export const readGap = async (api: Pick<MatrixApi, 'messages'>, gap: Gap, log: L
   const found: RoomEvent[] = [];
   let from = gap.before;
   for (let page = 0; page < mostPages; page += 1) {
-    const { events, end } = await api.messages(gap.roomId, { dir: 'b', from, to: gap.since, limit: String(pageSize) }, signal);
+    const { events, end } = await api.messages(gap.roomId, { dir: 'b', from, limit: String(pageSize), ...(gap.after !== undefined && { to: gap.after.since }) }, signal);
     found.push(...events);
     // Some homeservers do not stop at `to`; what is older was read before.
-    const isPast = events.length > 0 && events.every(({ atMs }) => atMs < gap.sinceMs - slackMs);
-    if (events.length === 0 || end === undefined || end === gap.since || isPast) return found.toReversed();
+    const oldestMs = (gap.after?.sinceMs ?? 0) - slackMs;
+    const isPast = events.length > 0 && events.every(({ atMs }) => atMs < oldestMs);
+    if (events.length === 0 || end === undefined || end === gap.after?.since || isPast) return found.toReversed();
     from = end;
   }
   log.error({ roomId: gap.roomId, events: found.length }, 'matrix.gap.too_large');

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../core/errors.ts';
+import type { InboundEvent } from '../../core/message.ts';
 import type { Receiving } from './receive.ts';
 import { parseInvite } from './parse.ts';
 import { list, readState, record, text, texts } from './wire.ts';
@@ -28,28 +29,31 @@ const readInvitation = (roomId: string, room: unknown, userId: string): Invitati
   };
 };
 
-const isWelcome = async ({ inbox, account, options, clock }: Receiving, invitation: Invitation): Promise<boolean> => {
-  if (invitation.isSpace) return false;
+/** Whether `auto_join` lets us follow somebody; `event` is how they are judged where that depends on who they are. */
+export const mayFollow = async ({ inbox, options }: Receiving, { isDirect, event }: { readonly isDirect: boolean; readonly event: InboundEvent }): Promise<boolean> => {
   switch (options.auto_join) {
     case 'none':
       return false;
     case 'all':
       return true;
     case 'direct':
-      if (invitation.isDirect) return true;
+      if (isDirect) return true;
       break;
     case 'known':
       break;
     default:
       return options.auto_join satisfies never;
   }
-  const accepted = await inbox.accept(parseInvite(account, { ...invitation, atMs: clock.now() }));
+  const accepted = await inbox.accept(event);
   // One who was turned away before is known; one who is let in never is, because an invitation is no message.
   return accepted === 'stored' || accepted === 'skipped';
 };
 
+const isWelcome = async (receiving: Receiving, invitation: Invitation): Promise<boolean> =>
+  !invitation.isSpace && (await mayFollow(receiving, { isDirect: invitation.isDirect, event: parseInvite(receiving.account, { ...invitation, atMs: receiving.clock.now() }) }));
+
 /** A direct chat stays one although more people may come: our account data says so. */
-const markDirect = async ({ api, rooms, me }: Receiving, { roomId, inviter }: Invitation, signal: AbortSignal): Promise<void> => {
+export const markDirect = async ({ api, rooms, me }: Receiving, { roomId, inviter }: Pick<Invitation, 'roomId' | 'inviter'>, signal: AbortSignal): Promise<void> => {
   const content = await rooms.directContent();
   const before = texts(content[inviter]);
   if (before.includes(roomId)) return;
@@ -57,6 +61,9 @@ const markDirect = async ({ api, rooms, me }: Receiving, { roomId, inviter }: In
   await rooms.saveDirect(after);
   await api.saveAccountData(me.userId, 'm.direct', after, signal);
 };
+
+/** The invitation was taken back, or its homeserver is gone: nothing that a new connection would mend. */
+export const isRefused = (error: unknown): boolean => error instanceof PlatformError && ['forbidden', 'chat_gone', 'rejected'].includes(error.code);
 
 /** Follows an invitation, or leaves it alone, by `auto_join`. */
 export const answerInvite = async (receiving: Receiving, roomId: string, room: unknown, signal: AbortSignal): Promise<void> => {
@@ -75,8 +82,7 @@ export const answerInvite = async (receiving: Receiving, roomId: string, room: u
     await api.join(roomId, signal);
     log.info({ roomId, inviter: invitation.inviter }, 'matrix.room.joined');
   } catch (error) {
-    // The invitation was taken back, or its homeserver is gone: nothing that a new connection would mend.
-    if (!(error instanceof PlatformError) || !['forbidden', 'chat_gone', 'rejected'].includes(error.code)) throw error;
+    if (!isRefused(error)) throw error;
     log.warn({ err: error, roomId }, 'matrix.join_refused');
   }
 };

@@ -5,6 +5,7 @@ import type { Crypto } from './crypto/crypto.ts';
 import type { MatrixOptions } from './options.ts';
 import { unknownRoom } from './rooms.ts';
 import type { Rooms } from './rooms.ts';
+import { text } from './wire.ts';
 
 export interface Outgoing {
   /** Whether what is written into the room has to be encrypted. Rejects when that cannot be found out. */
@@ -52,6 +53,36 @@ export const newOutgoing = ({ api, rooms, options, clock, crypto }: OutgoingPart
     return true;
   };
 
+  /** The stream may not have told yet. */
+  const askReplacement = async (roomId: string, signal: AbortSignal): Promise<string | undefined> => {
+    try {
+      return text((await api.state(roomId, 'm.room.tombstone', signal))?.['replacement_room']);
+    } catch (error) {
+      // Whoever may not read there either was put out of it.
+      if (error instanceof PlatformError) return undefined;
+      throw error;
+    }
+  };
+
+  /** A room that was replaced is closed to most; what cannot be said there any more waits until we are in the new one. */
+  const explained = async (roomId: string, error: unknown, signal: AbortSignal): Promise<unknown> => {
+    if (!(error instanceof PlatformError) || error.code !== 'forbidden') return error;
+    const replacement = (await rooms.facts(roomId))?.replacement?.roomId ?? (await askReplacement(roomId, signal));
+    const isThere = replacement !== undefined && (await rooms.facts(replacement)) !== undefined;
+    return replacement === undefined || isThere ? error : new PlatformError('unavailable', `the room was replaced by ${replacement}, where the account is not yet: invite it there`, { cause: error });
+  };
+
+  const write = async (event: SendEvent, signal: AbortSignal): Promise<string> => {
+    if (!(await isEncrypted(event.roomId, signal))) {
+      if (options.encryption === 'required') throw new PlatformError('unsupported', 'the room is not encrypted, and `encryption: required` forbids to write there');
+      return api.send(event, signal);
+    }
+    const sealing = await crypto(signal);
+    if (sealing === undefined) throw new PlatformError('unsupported', 'the room is encrypted, and this account cannot encrypt (`encryption: off`, or a token without a device)');
+    const content = await sealing.encrypt(event.roomId, { type: event.type, content: event.content }, signal);
+    return api.send({ ...event, type: 'm.room.encrypted', content }, signal);
+  };
+
   return {
     follow(isFollowing) {
       following = isFollowing;
@@ -59,14 +90,13 @@ export const newOutgoing = ({ api, rooms, options, clock, crypto }: OutgoingPart
     },
     isEncrypted,
     async post(event, signal) {
-      if (!(await isEncrypted(event.roomId, signal))) {
-        if (options.encryption === 'required') throw new PlatformError('unsupported', 'the room is not encrypted, and `encryption: required` forbids to write there');
-        return api.send(event, signal);
+      const successor = await rooms.successor(event.roomId);
+      if (successor !== undefined) throw new PlatformError('chat_gone', 'the room goes on elsewhere', { movedToChatId: successor });
+      try {
+        return await write(event, signal);
+      } catch (error) {
+        throw await explained(event.roomId, error, signal);
       }
-      const sealing = await crypto(signal);
-      if (sealing === undefined) throw new PlatformError('unsupported', 'the room is encrypted, and this account cannot encrypt (`encryption: off`, or a token without a device)');
-      const content = await sealing.encrypt(event.roomId, { type: event.type, content: event.content }, signal);
-      return api.send({ ...event, type: 'm.room.encrypted', content }, signal);
     },
   };
 };

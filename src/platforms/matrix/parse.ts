@@ -13,7 +13,15 @@ export type Parsed = InboundEvent | { readonly skip: string };
 
 /** What is known about the place and the time around an event. */
 export interface Surroundings {
-  readonly room: { readonly id: string; readonly type: 'dm' | 'group'; readonly name?: string; readonly topic?: string; readonly encrypted: boolean };
+  readonly room: {
+    readonly id: string;
+    readonly type: 'dm' | 'group';
+    readonly name?: string;
+    readonly topic?: string;
+    readonly encrypted: boolean;
+    /** Rooms whose place it has taken: lists of rooms that name one of them mean it. */
+    readonly former?: readonly string[];
+  };
   readonly senderName?: string | undefined;
   readonly replyTo?: ReplyContext | undefined;
   /** The thread of the message that an edit changes. */
@@ -59,8 +67,10 @@ const threadFor = ({ options }: Reading, around: Surroundings, event: RoomEvent)
   return (around.room.type === 'dm' ? options.dm_auto_thread : options.auto_thread) ? (replaces ?? event.id) : undefined;
 };
 
+const isNamedIn = (rooms: readonly string[], { id, former = [] }: Surroundings['room']): boolean => [id, ...former].some((each) => rooms.includes(each));
+
 const isAddressed = ({ options }: Reading, { room, replyTo, inOwnThread }: Surroundings, said: Addressed): boolean =>
-  room.type === 'dm' || said.mentioned || replyTo?.isOwn === true || inOwnThread || !options.require_mention || options.free_response_rooms.includes(room.id);
+  room.type === 'dm' || said.mentioned || replyTo?.isOwn === true || inOwnThread || !options.require_mention || isNamedIn(options.free_response_rooms, room);
 
 const parseMessage = (reading: Reading, event: RoomEvent, around: Surroundings): Parsed => {
   const { replaces, inReplyTo } = readRelation(event.content);
@@ -123,7 +133,7 @@ export const newParser = (context: { account: AccountName; identity: Identity; o
     if (event.stateKey !== undefined) return skip(`state: ${event.type}`);
     if (event.sender === reading.identity.id) return skip('own event');
     if (reading.ignored.some((pattern) => pattern.test(event.sender))) return skip('an ignored person');
-    if (around.room.type !== 'dm' && rooms.length > 0 && !rooms.includes(around.room.id)) return skip('not one of allowed_rooms');
+    if (around.room.type !== 'dm' && rooms.length > 0 && !isNamedIn(rooms, around.room)) return skip('not one of allowed_rooms');
     if (event.isRedacted) return skip('taken back');
     if (event.type === 'm.room.redaction') return around.undone === undefined ? skip('a redaction') : parseReaction(reading, event, around, { ...around.undone, added: false });
     if (event.type === 'm.reaction') {
@@ -133,6 +143,12 @@ export const newParser = (context: { account: AccountName; identity: Identity; o
     return speaking.has(event.type) ? parseMessage(reading, event, around) : skip(`unknown event: ${event.type}`);
   };
 };
+
+/** Admins have put another room in the place of this one, and want us there. It passes the same authorization as everything else. */
+export const parseReplacement = (account: AccountName, replaced: { roomId: string; by: string; isDirect: boolean; to: string; atMs: number }): InboundEvent => ({
+  ...parseInvite(account, { roomId: replaced.roomId, inviter: replaced.by, isDirect: replaced.isDirect, atMs: replaced.atMs }),
+  nativeId: `replaced:${replaced.to}`,
+});
 
 /** Somebody wants us in a room. It passes the same authorization as everything else. */
 export const parseInvite = (account: AccountName, invite: { roomId: string; inviter: string; name?: string | undefined; isDirect: boolean; atMs: number }): InboundEvent => ({

@@ -5,6 +5,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Inbox } from '../contract.ts';
 import type { MatrixApi } from './api.ts';
 import type { Crypto } from './crypto/crypto.ts';
+import { followReplacement, isReplaced } from './follow-room.ts';
 import { answerInvite } from './invites.ts';
 import type { MatrixOptions } from './options.ts';
 import type { Parsed, Surroundings } from './parse.ts';
@@ -80,8 +81,14 @@ const takeAnswer = async (receiving: Receiving, answer: Json, when: Pick<RoomNew
   await receiving.crypto?.receive(answer, signal);
   await takeDirect(receiving, answer);
   const rooms = record(answer['rooms']);
-  const joined = Object.entries(record(rooms?.['join']) ?? {});
-  await all(joined.map(([roomId, room]) => takeRoom(receiving, { ...when, roomId, room: record(room) ?? {} }, signal)));
+  const joined = Object.entries(record(rooms?.['join']) ?? {}).map(([roomId, room]): RoomNews => ({ ...when, roomId, room: record(room) ?? {} }));
+  // First those that go on elsewhere: what is said there continues what was said here.
+  const replaced = joined.filter(({ room }) => isReplaced(room));
+  for (const news of replaced) {
+    await takeRoom(receiving, news, signal);
+    if (when.position !== undefined) await followReplacement(receiving, news.roomId, signal);
+  }
+  await all(joined.filter((news) => !replaced.includes(news)).map((news) => takeRoom(receiving, news, signal)));
   await takeLate(receiving, when, signal);
   await all(Object.entries(record(rooms?.['invite']) ?? {}).map(([roomId, room]) => answerInvite(receiving, roomId, room, signal)));
 };

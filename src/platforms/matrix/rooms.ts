@@ -14,12 +14,17 @@ export interface RoomFacts {
   readonly members?: number;
   /** Who stands for a room without a name. */
   readonly heroes: readonly string[];
+  /** The room that its admins have put in its place, and who of them. */
+  readonly replacement?: { readonly roomId: string; readonly by: string };
 }
 
 export const unknownRoom: RoomFacts = { encrypted: false, isSpace: false, heroes: [] };
 
 const roomPrefix = 'room:';
 const directKey = 'direct';
+/** From a room to the one that we have followed it to, and back. */
+const successorPrefix = 'successor:';
+const predecessorPrefix = 'predecessor:';
 
 const readFacts = (value: string): RoomFacts => ({ ...unknownRoom, ...(JSON.parse(value) as Partial<RoomFacts>) });
 
@@ -28,7 +33,7 @@ const withOptional = <Key extends 'name' | 'alias' | 'topic'>(facts: RoomFacts, 
   return value === undefined || value.trim() === '' ? (rest as RoomFacts) : { ...facts, [key]: value };
 };
 
-const applyState = (facts: RoomFacts, { type, stateKey, content }: StateEvent): RoomFacts => {
+const applyState = (facts: RoomFacts, { type, stateKey, content, sender }: StateEvent): RoomFacts => {
   if (stateKey !== '') return facts;
   switch (type) {
     case 'm.room.encryption':
@@ -41,6 +46,10 @@ const applyState = (facts: RoomFacts, { type, stateKey, content }: StateEvent): 
       return withOptional(facts, 'alias', text(content['alias']));
     case 'm.room.topic':
       return withOptional(facts, 'topic', text(content['topic']));
+    case 'm.room.tombstone': {
+      const roomId = text(content['replacement_room']);
+      return roomId === undefined || sender === undefined ? facts : { ...facts, replacement: { roomId, by: sender } };
+    }
     default:
       return facts;
   }
@@ -72,6 +81,12 @@ export interface Rooms {
   /** The same as our account data has it: rooms by person. */
   directContent(): Promise<Json>;
   saveDirect(content: Json): Promise<void>;
+  /** We have followed a room to the one that has taken its place. Durable when it resolves. */
+  follow(from: string, to: string): Promise<void>;
+  /** Where we have followed a room to. */
+  successor(roomId: string): Promise<string | undefined>;
+  /** A room and those whose place it has taken, as far as we have followed them. What a room says of itself proves nothing. */
+  lineage(roomId: string): Promise<readonly string[]>;
   all(): Promise<readonly { readonly id: string; readonly facts: RoomFacts }[]>;
 }
 
@@ -80,6 +95,7 @@ const roomsOf = (content: Json): ReadonlySet<string> => new Set(Object.values(co
 export const newRooms = (data: AccountData): Rooms => {
   const known = new Map<string, RoomFacts>();
   let direct: Json | undefined;
+  const lineages = new Map<string, readonly string[]>();
   const directContent = async (): Promise<Json> => {
     const stored = direct === undefined ? await data.get(directKey) : undefined;
     return (direct ??= stored === undefined ? {} : (record(JSON.parse(stored)) ?? {}));
@@ -111,6 +127,20 @@ export const newRooms = (data: AccountData): Rooms => {
     async saveDirect(content) {
       await data.set(directKey, JSON.stringify(content));
       direct = content;
+    },
+    async follow(from, to) {
+      await data.set(predecessorPrefix + to, from);
+      await data.set(successorPrefix + from, to);
+      lineages.clear();
+    },
+    successor: (roomId) => data.get(successorPrefix + roomId),
+    async lineage(roomId) {
+      const known = lineages.get(roomId);
+      if (known !== undefined) return known;
+      const found = [roomId];
+      for (let before = await data.get(predecessorPrefix + roomId); before !== undefined && !found.includes(before); before = await data.get(predecessorPrefix + before)) found.push(before);
+      lineages.set(roomId, found);
+      return found;
     },
     all: async () => (await data.list(roomPrefix)).map(({ key, value }) => ({ id: key.slice(roomPrefix.length), facts: readFacts(value) })),
   };

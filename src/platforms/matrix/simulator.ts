@@ -7,6 +7,8 @@ import { issueToken } from './simulator/routes.ts';
 import { newSealedPeople } from './simulator/sealed-people.ts';
 import { startServer } from './simulator/server.ts';
 import type { CallRecord, ServerContext } from './simulator/server.ts';
+import { closeUpgraded, prepareUpgrade } from './simulator/upgrade.ts';
+import type { Upgrade } from './simulator/upgrade.ts';
 import { visibleMessages } from './simulator/visible.ts';
 import { addEvent, addUser, advance, createRoom, newWorld, setMembership } from './simulator/world.ts';
 import type { Room, StoredEvent, World } from './simulator/world.ts';
@@ -31,6 +33,8 @@ export interface MatrixSimulator extends PlatformSimulator {
   put(roomId: string, sender: string, type: string, content: Json): string;
   /** Somebody invites the account into a room of theirs. */
   invite(invitation: { inviter: string; name?: string; isDirect?: boolean; isSpace?: boolean }): Room;
+  /** An admin puts another room in the place of one. `close` says so in the old one, which may come later than the room itself. */
+  upgrade(roomId: string, upgrade: Upgrade): { readonly room: Room; close(): void };
   /** Ends every session of the account. */
   logOut(soft: boolean): void;
   /** Answers every sync at once and with nothing. */
@@ -62,6 +66,11 @@ const matrixControls = (context: ServerContext, homeserver: SimulatorServer) => 
       const room = createRoom(world, { creator: inviter, isSpace, ...(name !== undefined && { name }) });
       setMembership(world, room, { userId: bot.id, membership: 'invite', sender: inviter, isDirect });
       return room;
+    },
+    upgrade(roomId: string, upgrade: Upgrade) {
+      const old = roomOf(world, roomId);
+      const room = prepareUpgrade(world, old, upgrade);
+      return { room, close: () => closeUpgraded(world, old, room, upgrade.by) };
     },
     logOut(soft: boolean) {
       for (const [token, { userId }] of world.tokens) {

@@ -1,4 +1,5 @@
 import { isVerification } from './crypto/verification.ts';
+import { recognise } from './follow-room.ts';
 import { readGap } from './history.ts';
 import type { Position, Receiving } from './receive.ts';
 import { applySync, roomName, unknownRoom } from './rooms.ts';
@@ -37,16 +38,18 @@ const sinceInvited = (events: readonly RoomEvent[], userId: string): readonly Ro
 /** Clocks differ. */
 const clockSlackMs = 5000;
 
-const eventsOf = async ({ api, me, log }: Receiving, { roomId, room, position, startedMs, late }: RoomNews, isNew: boolean, signal: AbortSignal): Promise<readonly RoomEvent[]> => {
+const eventsOf = async ({ api, me, log, rooms }: Receiving, { roomId, room, position, startedMs, late }: RoomNews, isNew: boolean, signal: AbortSignal): Promise<readonly RoomEvent[]> => {
   if (late !== undefined) return [late];
   const timeline = record(room['timeline']);
   const events = list(timeline?.['events']).map(readEvent).filter((event) => event !== undefined);
   if (position === undefined) return events.filter(({ atMs }) => atMs >= startedMs - clockSlackMs);
-  if (isNew) return sinceInvited(events, me.userId);
+  // Where a room goes on people have been speaking to us before we came.
+  const goesOn = isNew && (await rooms.lineage(roomId)).length > 1;
+  if (isNew && !goesOn) return sinceInvited(events, me.userId);
   const before = text(timeline?.['prev_batch']);
   if (timeline?.['limited'] !== true || before === undefined) return events;
   const shown = new Set(events.map(({ id }) => id));
-  const missed = await readGap(api, { roomId, before, since: position.since, sinceMs: position.atMs }, log, signal);
+  const missed = await readGap(api, { roomId, before, ...(!goesOn && { after: { since: position.since, sinceMs: position.atMs } }) }, log, signal);
   return [...missed.filter(({ id }) => !shown.has(id)), ...events];
 };
 
@@ -116,15 +119,18 @@ export const takeRoom = async (receiving: Receiving, news: RoomNews, signal: Abo
   await rooms.save(roomId, facts);
   crypto?.noteMembers(roomId, room);
   if (facts.isSpace) return;
+  if (before === undefined && news.position !== undefined) await recognise(receiving, roomId, signal);
   const events = await eventsOf(receiving, news, before === undefined, signal);
   if (events.length === 0) return;
   const name = roomName(facts);
+  const [, ...former] = await rooms.lineage(roomId);
   const place: Place = {
     names: namesOf(room),
     room: {
       id: roomId,
       type: (await isDirect(receiving, roomId, facts, signal)) ? 'dm' : 'group',
       encrypted: facts.encrypted,
+      ...(former.length > 0 && { former }),
       ...(name !== undefined && { name }),
       ...(facts.topic !== undefined && { topic: facts.topic }),
     },

@@ -32,6 +32,7 @@ test('the simulator speaks, listens and presses as a tab of the page does', asyn
   const inbox: Inbox = {
     accept: async (event) => (events.push(event), 'stored'),
     returned: async () => false,
+    moved: async () => undefined,
     alive: () => undefined,
     cursor: { read: async () => undefined, write: async () => undefined },
   };

@@ -30,6 +30,7 @@ const newInbox = () => {
       return 'stored';
     },
     returned: async () => false,
+    moved: async () => undefined,
     alive: () => undefined,
     cursor: { read: async () => undefined, write: async () => undefined },
   };

@@ -3,6 +3,7 @@ import type { Json } from '../wire.ts';
 import { forbidden, notFound, Refusal } from './refusal.ts';
 import type { Asked, Route } from './routes.ts';
 import { positionOf, tokenOf } from './sync-answer.ts';
+import { upgradeRoom } from './upgrade.ts';
 import { addEvent, createRoom, membersOf, membershipOf, setMembership, shownTo, stateName } from './world.ts';
 import type { Room, StoredEvent } from './world.ts';
 
@@ -33,8 +34,16 @@ const isDuplicateReaction = (room: Room, sender: string, content: Json): boolean
   return room.timeline.some(({ event }) => event.type === 'm.reaction' && event.sender === sender && JSON.stringify(event.content['m.relates_to']) === wanted && !redacted.has(event.event_id));
 };
 
+/** Ordinary people have no power; what it takes to write is the room's to say. */
+const mayWrite = (room: Room, userId: string): boolean => {
+  const levels = room.state.get(stateName('m.room.power_levels', ''))?.event.content ?? {};
+  const power = record(levels['users'])?.[userId] ?? levels['users_default'] ?? 0;
+  return Number(power) >= Number(levels['events_default'] ?? 0);
+};
+
 const sendEvent = (asked: Asked): Json => {
   const room = roomOf(asked);
+  if (!mayWrite(room, asked.user.id)) throw forbidden("You don't have permission to post that to the room.");
   const [type, txn] = [at(asked, 1), at(asked, 2)];
   return once(asked, `${room.id} ${txn}`, () => {
     if (Buffer.byteLength(JSON.stringify(asked.body)) > maxEventBytes) throw new Refusal(413, 'M_TOO_LARGE', 'event too large');
@@ -90,8 +99,9 @@ const join = (asked: Asked): Json => {
   const room = asked.world.rooms.get(at(asked, 0));
   const membership = room && membershipOf(room, asked.user.id);
   if (room === undefined) throw notFound('Room');
-  if (membership !== 'invite' && membership !== 'join') throw forbidden('You are not invited to this room.');
-  if (membership === 'invite') setMembership(asked.world, room, { userId: asked.user.id, membership: 'join' });
+  const isPublic = room.state.get(stateName('m.room.join_rules', ''))?.event.content['join_rule'] === 'public';
+  if (membership !== 'invite' && membership !== 'join' && !isPublic) throw forbidden('You are not invited to this room.');
+  if (membership !== 'join') setMembership(asked.world, room, { userId: asked.user.id, membership: 'join' });
   return { room_id: room.id };
 };
 
@@ -114,6 +124,8 @@ const create = ({ world, user, body }: Asked): Json => {
   for (const userId of invited) setMembership(world, room, { userId, membership: 'invite', sender: user.id, isDirect: body['is_direct'] === true });
   return { room_id: room.id };
 };
+
+const upgrade = (asked: Asked): Json => ({ replacement_room: upgradeRoom(asked.world, roomOf(asked), { by: asked.user.id }).id });
 
 const typing = (asked: Asked): Json => {
   if (asked.body['typing'] === true) asked.world.typing.push(roomOf(asked).id);
@@ -150,5 +162,6 @@ export const roomRoutes: readonly Route[] = [
   ['POST', 'v3/rooms/:x/leave', leave],
   ['POST', 'v3/rooms/:x/invite', invite],
   ['POST', 'v3/createRoom', create],
+  ['POST', 'v3/rooms/:x/upgrade', upgrade],
   ['GET', 'v3/joined_rooms', ({ world, user }) => ({ joined_rooms: [...world.rooms.values()].filter((room) => membershipOf(room, user.id) === 'join').map(({ id }) => id) })],
 ];

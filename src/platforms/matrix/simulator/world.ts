@@ -140,15 +140,18 @@ export interface NewRoom {
   readonly name?: string;
   readonly isSpace?: boolean;
   readonly encrypted?: boolean;
+  readonly joinRule?: 'invite' | 'public';
+  /** The room whose place it takes. */
+  readonly predecessor?: string;
 }
 
-export const createRoom = (world: World, { id, creator, name, isSpace, encrypted }: NewRoom): Room => {
+export const createRoom = (world: World, { id, creator, name, isSpace, encrypted, joinRule = 'invite', predecessor }: NewRoom): Room => {
   const room: Room = { id: id ?? `!${randomUUID().slice(0, 18).replaceAll('-', '')}:${world.server}`, state: new Map(), timeline: [] };
   world.rooms.set(room.id, room);
-  addEvent(world, room, { type: 'm.room.create', sender: creator, stateKey: '', content: { room_version: '11', ...(isSpace === true && { type: 'm.space' }) } });
+  addEvent(world, room, { type: 'm.room.create', sender: creator, stateKey: '', content: { room_version: '11', ...(isSpace === true && { type: 'm.space' }), ...(predecessor !== undefined && { predecessor: { room_id: predecessor } }) } });
   setMembership(world, room, { userId: creator, membership: 'join' });
   addEvent(world, room, { type: 'm.room.power_levels', sender: creator, stateKey: '', content: { users: { [creator]: 100 } } });
-  addEvent(world, room, { type: 'm.room.join_rules', sender: creator, stateKey: '', content: { join_rule: 'invite' } });
+  addEvent(world, room, { type: 'm.room.join_rules', sender: creator, stateKey: '', content: { join_rule: joinRule } });
   addEvent(world, room, { type: 'm.room.history_visibility', sender: creator, stateKey: '', content: { history_visibility: 'shared' } });
   if (name !== undefined) addEvent(world, room, { type: 'm.room.name', sender: creator, stateKey: '', content: { name } });
   if (encrypted === true) addEvent(world, room, { type: 'm.room.encryption', sender: creator, stateKey: '', content: { algorithm: 'm.megolm.v1.aes-sha2' } });
