@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,16 +14,32 @@ const endings: Readonly<Record<ExportFormat, string>> = { markdown: 'md', jsonl:
 
 const safeName = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 100) || '_';
 
-/** Writes text as it comes, for its owner alone. What was there before is replaced when all of it is written. */
-export const writePieces = async (path: string, pieces: AsyncIterable<string>): Promise<void> => {
-  const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
+/** Where a path leads. A device or a pipe is written to, since it cannot be replaced. */
+const destinationOf = async (path: string): Promise<{ readonly target: string; readonly isFile: boolean }> => {
   try {
-    await pipeline(Readable.from(pieces), createWriteStream(partial, { mode: 0o600, flags: 'wx' }));
-    await rename(partial, path);
+    const target = await realpath(path);
+    return { target, isFile: (await stat(target)).isFile() };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { target: path, isFile: true };
+    throw error;
+  }
+};
+
+/** Writes text as it comes, for its owner alone. What was there before is replaced when all of it is written; a link stays a link. */
+export const writePieces = async (path: string, pieces: AsyncIterable<string>): Promise<void> => {
+  const text = Readable.from(pieces);
+  try {
+    const { target, isFile } = await destinationOf(path);
+    if (!isFile) return await pipeline(text, createWriteStream(target));
+    const partial = `${target}.${randomBytes(4).toString('hex')}.partial`;
+    try {
+      await pipeline(text, createWriteStream(partial, { mode: 0o600, flags: 'wx' }));
+      await rename(partial, target);
+    } finally {
+      await rm(partial, { force: true });
+    }
   } catch (error) {
     throw nameFile(error, path);
-  } finally {
-    await rm(partial, { force: true });
   }
 };
 
