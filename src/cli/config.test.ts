@@ -45,6 +45,7 @@ test('check is content with warnings, and says them', async () => {
   await using home = await temporaryHome();
   await home.write('config.yaml', 'terminal: {}\nplatforms: { telegram: { token: written-here } }\n');
   await chmod(join(home.path, 'config.yaml'), 0o644);
+  await chmod(home.path, 0o755);
   const { out, failure } = await run(home, ['check']);
   assert.equal(failure, undefined);
   assert.match(out, /accepted but not used here: terminal {2}\(warning\)/);

@@ -73,6 +73,8 @@ test('a file with secrets that others can read is a warning', { skip: process.pl
   assert.deepEqual(await warnings(), []);
   await chmod(join(home.path, 'config.yaml'), 0o644);
   await chmod(join(home.path, '.env'), 0o640);
+  assert.deepEqual(await warnings(), [], 'nobody else comes into the folder');
+  await chmod(home.path, 0o755);
   assert.deepEqual((await warnings()).map((text) => text.split('  ')[0]), ['config.yaml', '.env']);
   await home.write('config.yaml', 'platforms: { telegram: { token: "${TOKEN}" } }');
   assert.deepEqual((await warnings()).map((text) => text.split('  ')[0]), ['.env']);

@@ -52,6 +52,7 @@ test('what would keep an act from being written down is known before', async (t)
   await rm(join(home, 'logs'));
   await mkdir(join(home, 'logs', 'audit.log'), { recursive: true });
   assert.equal(auditObstacle(home), 'EISDIR');
+  assert.throws(() => readActs(home), { code: 'EISDIR', path: join(home, 'logs', 'audit.log') });
 });
 
 test('root neither writes to nor gives away what a link leads to that stands in the home of somebody else', { skip: process.getuid?.() !== 0 && 'only root can' }, async (t) => {

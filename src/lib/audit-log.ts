@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { endsInLine } from './ends-in-line.ts';
 import { giveToOwnerSync } from './give-to-owner.ts';
 import type { Logger } from './logger.ts';
+import { nameFile } from './name-file.ts';
 import { writeAtomically } from './write-atomically.ts';
 
 /** Something that changed who may do what, or what the gateway is. */
@@ -68,7 +69,14 @@ export const actRecorder =
     }
   };
 
-const linesOf = (path: string): readonly string[] => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter((line) => line !== '') : []);
+const linesOf = (path: string): readonly string[] => {
+  if (!existsSync(path)) return [];
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter((line) => line !== '');
+  } catch (error) {
+    throw nameFile(error, path);
+  }
+};
 
 const timeOf = (line: string): string => /"at":"([^"]*)"/.exec(line)?.[1] ?? '';
 
@@ -81,12 +89,10 @@ export const mergeActs = async (home: string, other: string): Promise<void> => {
 
 /** Acts, oldest first. A line that a crash has cut off is left out. */
 export const readActs = (home: string): readonly AuditEntry[] => {
-  const path = fileOf(home);
-  if (!existsSync(path)) return [];
   const entries: AuditEntry[] = [];
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
+  for (const line of linesOf(fileOf(home))) {
     try {
-      if (line !== '') entries.push(JSON.parse(line) as AuditEntry);
+      entries.push(JSON.parse(line) as AuditEntry);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
     }

@@ -36,5 +36,5 @@ export const fileTrouble = (error: unknown, home: string): FileTrouble | undefin
   const { code = '', path, syscall = '' } = error as NodeJS.ErrnoException;
   const kind = code === 'EEXIST' && syscall === 'mkdir' ? inTheWay : kinds[code];
   if (kind === undefined) return undefined;
-  return { sentence: `${path ?? 'A file could not be written'}: ${kind.reason} (${code}, ${syscall}).`, exitCode: kind.lasts && path !== undefined && isWithin(path, home) ? 78 : 1 };
+  return { sentence: `${path ?? `A file could not be ${syscall === 'read' ? 'read' : 'written'}`}: ${kind.reason} (${code}, ${syscall}).`, exitCode: kind.lasts && path !== undefined && isWithin(path, home) ? 78 : 1 };
 };

@@ -129,6 +129,8 @@ test('a file that others can read is a warning', { skip: process.platform === 'w
   await home.write('config.yaml', 'platforms: { telegram: { token_file: token } }\n');
   assert.deepEqual((await load(home)).warnings, []);
   await chmod(join(home.path, 'token'), 0o644);
+  assert.deepEqual((await load(home)).warnings, [], 'nobody else comes into the folder');
+  await chmod(home.path, 0o755);
   const path = join(home.path, 'token');
   assert.deepEqual((await load(home)).warnings.map(formatProblem), [`${path}  holds a secret and can be read by other users of this machine; run: chmod 600 ${path}`]);
 });

@@ -1,10 +1,11 @@
-import { readFile, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { problemAt } from '../problem.ts';
 import type { Problem } from '../problem.ts';
 
 export type ConfigFile =
   | { readonly kind: 'missing' }
+  /** `mode`: what others may do with it, as far as they come to it. */
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
   | { readonly kind: 'unreadable'; readonly problem: Problem };
 
@@ -23,13 +24,19 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder, not a file',
 };
 
+/** Whoever cannot enter the folder that a file really lies in cannot read it, whatever its own mode says. */
+const reachableMode = async (path: string, mode: number): Promise<number> => {
+  const folder = (await stat(dirname(await realpath(path)))).mode;
+  return mode & ~((folder & 0o010) === 0 ? 0o070 : 0) & ~((folder & 0o001) === 0 ? 0o007 : 0);
+};
+
 /** UTF-8 text with or without a byte order mark; anything else is a problem of the file, never an exception. */
 export const readConfigFile = async (path: string): Promise<ConfigFile> => {
   try {
     const facts = await stat(path);
     if (!facts.isFile()) return unreadable(path, facts.isDirectory() ? 'is a folder, not a file' : 'is not a file');
     if (facts.size > maxFileBytes) return unreadable(path, `is larger than ${maxFileBytes / 1024} KiB; this is not a configuration file`);
-    return decode(path, await readFile(path), facts.mode);
+    return decode(path, await readFile(path), await reachableMode(path, facts.mode));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') return { kind: 'missing' };
