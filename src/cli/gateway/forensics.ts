@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Environment } from '../../config/variables.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { RunningNow } from '../../sessions/lanes.ts';
+import { isServiceOfSystemd } from './restart-process.ts';
 
 const longestCommand = 300;
 
@@ -56,7 +57,7 @@ export const endFacts = (why: string, at: { readonly env: Environment; readonly 
     running: at.running.slice(0, mostTurns).map(runningFacts),
     uptime_s: Math.round(process.uptime()),
     parent: { pid: process.ppid, ...(command !== undefined && { command }) },
-    under_systemd: (at.env['INVOCATION_ID'] ?? '') !== '',
+    under_systemd: isServiceOfSystemd(at.env),
     load: loadavg().map((value) => Math.round(value * 100) / 100),
     rss_mb: Math.round(process.memoryUsage.rss() / 1_000_000),
   };

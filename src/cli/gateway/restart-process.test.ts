@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { isSupervised, unsupervised } from './restart-process.ts';
 
 const run = promisify(execFile);
 
@@ -40,4 +41,13 @@ test('a gateway that is to start anew and does not come to its end starts anew a
 test('under a service manager it leaves with the code that asks for a new start', async () => {
   const { code, starts } = await ended({ HERMES_GATEWAY_EXTERNAL_SUPERVISOR: 'x' });
   assert.deepEqual([code, starts.length], [75, 1]);
+});
+
+test('whoever is only started below a service, as by the shell of a desktop, is not looked after by its manager', () => {
+  const [id, own] = ['0123', String(process.pid)];
+  assert.deepEqual(
+    [{}, { INVOCATION_ID: id, SYSTEMD_EXEC_PID: own }, { INVOCATION_ID: id, SYSTEMD_EXEC_PID: '1' }, { INVOCATION_ID: id }, { XPC_SERVICE_NAME: 'ai.hermes.gateway' }, { XPC_SERVICE_NAME: '0' }, { XPC_SERVICE_NAME: 'application.com.googlecode.iterm2.1.2' }].map(isSupervised),
+    [false, true, false, true, true, false, false],
+  );
+  assert.equal(isSupervised(unsupervised({ INVOCATION_ID: id, SYSTEMD_EXEC_PID: own, XPC_SERVICE_NAME: 'x' })), false);
 });

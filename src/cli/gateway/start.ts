@@ -10,6 +10,7 @@ import { refuseRoot } from '../home/root-in-home.ts';
 import { homeHolder } from '../../store/locks/lock-holder.ts';
 import { holderOf, isHeldBy, lookFor, outsideTrouble, startingText, writtenPid } from './process.ts';
 import type { HomeHolder } from './process.ts';
+import { unsupervised } from './restart-process.ts';
 import { notedStart } from './start-note.ts';
 import { announceStart } from './succession.ts';
 import { toldMigration } from './told-migration.ts';
@@ -93,7 +94,7 @@ export const startDetached = async (terminal: Terminal, home: string, options: S
   // One that takes over announces itself.
   const announced = options.replace === true ? undefined : announceStart(home);
   const said = newConsole(home);
-  const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : []), ...(options.asRoot === true ? ['--as-root'] : [])], { detached: true, stdio: ['ignore', said.output, said.output], env: { ...terminal.env, HERMES_HOME: home } });
+  const child = spawn(process.execPath, [launcher, 'gateway', 'run', '--background', ...(options.replace === true ? ['--replace'] : []), ...(options.asRoot === true ? ['--as-root'] : [])], { detached: true, stdio: ['ignore', said.output, said.output], env: { ...unsupervised(terminal.env), HERMES_HOME: home } });
   const ended: { code?: number } = {};
   child.once('exit', (code) => (ended.code = code ?? 1));
   child.once('error', () => (ended.code = 1));
