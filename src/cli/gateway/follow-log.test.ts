@@ -23,6 +23,22 @@ test('older files come first', async () => {
   }
 });
 
+test('files that are moved on while they are read lose no line, and give none twice', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-log-'));
+  try {
+    const path = join(folder, 'gateway.log');
+    await writeFile(`${path}.1`, 'a\n');
+    await writeFile(path, 'b\n');
+    const reading = readLog({ path, keep: 3 });
+    renameSync(`${path}.1`, `${path}.2`);
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, 'c\n');
+    assert.deepEqual(await reading, ['a', 'b', 'c']);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 test('what is written is seen line by line, also across two writes and in the file that follows', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-log-'));
   const path = join(folder, 'gateway.log');

@@ -1,5 +1,5 @@
-import { existsSync, statSync, watch } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { statSync, watch } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
@@ -10,16 +10,6 @@ export interface LogFiles {
   readonly path: string;
   readonly keep: number;
 }
-
-/** Lines of a file and of its older parts, newest file last. */
-export const readLog = async ({ path, keep }: LogFiles): Promise<readonly string[]> => {
-  const lines: string[] = [];
-  for (let i = keep; i >= 0; i -= 1) {
-    const part = i === 0 ? path : `${path}.${i}`;
-    if (existsSync(part)) lines.push(...(await readFile(part, 'utf8')).split('\n').filter((line) => line !== ''));
-  }
-  return lines;
-};
 
 interface Part {
   readonly path: string;
@@ -46,6 +36,17 @@ const openPart = async ({ path, inode }: Part): Promise<FileHandle | undefined> 
   if ((await file.stat()).ino === inode) return file;
   await file.close();
   return undefined;
+};
+
+/** Lines of a file and of its older parts, newest file last. When files are moved on meanwhile it begins anew: none is left out, and none comes twice. */
+export const readLog = async (files: LogFiles): Promise<readonly string[]> => {
+  const lines: string[] = [];
+  for (const part of partsOf(files)) {
+    await using file = await openPart(part);
+    if (file === undefined) return readLog(files);
+    for (const line of (await file.readFile('utf8')).split('\n')) if (line !== '') lines.push(line);
+  }
+  return lines;
 };
 
 /** Reads whole lines from a place in a file on; answers where they end. */
