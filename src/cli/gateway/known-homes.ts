@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateFolder } from '../../config/state-folder.ts';
 import type { Environment } from '../../config/variables.ts';
@@ -11,24 +10,28 @@ const folderOf = (env: Environment): string => join(stateFolder(env), 'homes');
 /** Sixteen characters that stand for a home in names of files and services. */
 export const fingerprintOf = (home: string): string => createHash('sha256').update(home).digest('hex').slice(0, 16);
 
-/** Every home in which this user has run a gateway can be found again. */
-export const rememberHome = async (env: Environment, home: string): Promise<void> => {
-  const path = join(folderOf(env), fingerprintOf(home));
-  if (existsSync(path)) return;
-  await mkdir(folderOf(env), { recursive: true, mode: 0o700 });
-  await writeAtomically(path, `${home}\n`);
+interface Entry {
+  /** Where the home is written down. */
+  readonly path: string;
+  readonly home: string;
+}
+
+const entriesIn = (folder: string): readonly Entry[] => {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => /^[0-9a-f]{16}$/.test(name));
+  return names.map((name) => ({ path: join(folder, name), home: readFileSync(join(folder, name), 'utf8').trim() }));
 };
 
-/** Homes that still exist, in the order of their names. */
-export const knownHomes = (env: Environment): readonly string[] => {
+/** Whoever has been gone for a year does not come back. */
+const forgetAfterMs = 365 * 86_400_000;
+
+/** Every home in which this user has run a gateway can be found again, also one whose disk is away for a while. */
+export const rememberHome = async (env: Environment, home: string): Promise<void> => {
   const folder = folderOf(env);
-  if (!existsSync(folder)) return [];
-  const homes: string[] = [];
-  for (const name of readdirSync(folder)) {
-    if (!/^[0-9a-f]{16}$/.test(name)) continue;
-    const home = readFileSync(join(folder, name), 'utf8').trim();
-    if (existsSync(home)) homes.push(home);
-    else rmSync(join(folder, name), { force: true });
-  }
-  return homes.toSorted();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await writeAtomically(join(folder, fingerprintOf(home)), `${home}\n`);
+  for (const entry of entriesIn(folder)) if (!existsSync(entry.home) && Math.abs(Date.now() - statSync(entry.path).mtimeMs) > forgetAfterMs) rmSync(entry.path, { force: true });
 };
+
+/** Homes that are there, in the order of their names. */
+export const knownHomes = (env: Environment): readonly string[] => entriesIn(folderOf(env)).map(({ home }) => home).filter((home) => existsSync(home)).toSorted();
