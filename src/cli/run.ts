@@ -17,6 +17,7 @@ import { gatewayConfig, requireStartable } from './configuration/settings.ts';
 import { Exit } from './environment.ts';
 import type { Terminal } from './environment.ts';
 import { forgetConfigNote, noteConfig } from './gateway/config-note.ts';
+import { emptyLongConsole } from './gateway/empty-long-console.ts';
 import type { EndWish } from './gateway/end-wish.ts';
 import { untilWished } from './gateway/follow-wishes.ts';
 import { endFacts, endWithin, logCrashes, reportOnDemand } from './gateway/forensics.ts';
@@ -196,6 +197,7 @@ const begin = async (begun: Begun, { migrated, startable, here, predecessor }: P
 /** `hermes gateway run`: the gateway in the foreground until a signal ends it, or an admin wants it to start anew. */
 export const runGateway = async (terminal: Terminal, options: RunOptions = {}): Promise<void> => {
   const home = resolveHome(terminal.env);
+  if (options.background === true) emptyLongConsole();
   if (options.asRoot !== true) refuseRoot(terminal.env, home, { command: 'hermes gateway run', flag: '--as-root' });
   // In a container there is nobody else, and volumes belong to whom their driver says.
   await prepareHome(home, { refuseOpen: terminal.env['HERMES_GATEWAY_EXTERNAL_SUPERVISOR'] !== 'container' });

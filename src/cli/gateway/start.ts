@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../core/errors.ts';
@@ -34,7 +34,9 @@ interface Console {
 /** A file of its own for what a new gateway prints: another that starts at the same time, or is being replaced, writes to another one. */
 const newConsole = (home: string): Console => {
   const unnamed = `${consoleFile(home)}.${process.pid}`;
-  const output = openSync(unnamed, 'w', 0o600);
+  rmSync(unnamed, { force: true });
+  // Added to, so that it can be emptied while it is written.
+  const output = openSync(unnamed, 'a', 0o600);
   const input = openSync(unnamed, 'r');
   renameSync(unnamed, consoleFile(home));
   return {
