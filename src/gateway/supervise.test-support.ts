@@ -23,7 +23,7 @@ export interface Scene extends AsyncDisposable {
   readonly received: InboundEvent[];
   /** Somebody sets the clock. */
   setClock(ms: number): void;
-  supervise(owner: string, options?: Readonly<Record<string, unknown>>): AccountSupervisor;
+  supervise(owner: string, options?: Readonly<Record<string, unknown>>, platform?: Platform): AccountSupervisor;
 }
 
 /** A Telegram, a store and a time that only moves when told. */
@@ -44,10 +44,10 @@ export const newScene = async (): Promise<Scene> => {
     lines,
     received,
     setClock: (ms) => void (setMs += ms),
-    supervise(owner, options = simulator.options) {
+    supervise(owner, options = simulator.options, platform = telegram as Platform) {
       const supervisor = new AccountSupervisor({
         account: 'telegram',
-        platform: telegram as Platform,
+        platform,
         context: { account: 'telegram', options: telegramOptions.parse(options), log, data: accountData(store, 'telegram'), home: folder, mediaFolder: folder },
         store,
         owner,

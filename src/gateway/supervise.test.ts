@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../test/support/whole.ts';
+import type { Platform } from '../platforms/contract.ts';
+import { telegram } from '../platforms/telegram/index.ts';
 import { wishForAccount } from '../store/accounts/account-wishes.ts';
 import { allStatus } from '../store/accounts/accounts.ts';
 import type { AccountSupervisor } from './supervise.ts';
@@ -189,4 +191,21 @@ test('an account connects anew when an admin wants it, once, also when the notif
   for (let i = 0; i < 5; i += 1) await scene.clock.advance(5_000);
   assert.deepEqual([calls(scene, 'getMe'), supervisor.status.attempts, supervisor.status.error], [2, 0, null]);
   assert.ok(!scene.lines.some((line) => line.includes('account.disconnected')), 'it is no failure');
+});
+
+test('a platform that never opens, or never says who we are there, is left to itself when the account is to end', async () => {
+  const never = new Promise<never>(() => undefined);
+  const platform = telegram as Platform;
+  for (const open of [() => never, async (context: Parameters<Platform['open']>[0]) => ({ ...(await platform.open(context)), identify: () => never })]) {
+    await using scene = await newScene();
+    const supervisor = scene.supervise('a', scene.simulator.options, { ...platform, open });
+    await until(async () => (await scene.store.read(allStatus))[0]?.state === 'connecting', 'it to try');
+    let hasStopped = false;
+    const stopped = supervisor.stop().then(() => (hasStopped = true));
+    await until(async () => {
+      await scene.clock.advance(1000);
+      return hasStopped;
+    }, 'it to stop');
+    await stopped;
+  }
 });

@@ -4,6 +4,7 @@ import type { InboundEvent } from '../core/message.ts';
 import { slept } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { untilAborted } from '../lib/until-aborted.ts';
 import type { Accepted, Adapter, AdapterContext, ChatMove, Platform } from '../platforms/contract.ts';
 import { accountInbox } from './account-inbox.ts';
 import type { Evidence } from './account-inbox.ts';
@@ -188,7 +189,7 @@ export class AccountSupervisor {
     if (this.#release === 'overdue') this.#release = 'unknown';
     this.#wakeWaiting();
     if (this.#adapter === undefined) {
-      this.#adapter = await platform.open(context);
+      this.#adapter = await this.#unlessLate(platform.open(context), AbortSignal.any([this.#stop.signal, AbortSignal.timeout(identifyTimeoutMs)]));
       this.#options.onUsable();
     }
     return leaseMs / 3;
@@ -203,8 +204,9 @@ export class AccountSupervisor {
     // From here on, so that a platform that takes its time does not cost the lease.
     const watching = this.#watch(run, restarts);
     try {
-      const adapter = await platform.open(context);
-      const identity = await adapter.identify(AbortSignal.any([this.#stop.signal, run.signal, AbortSignal.timeout(identifyTimeoutMs)]));
+      const soon = AbortSignal.any([this.#stop.signal, run.signal, AbortSignal.timeout(identifyTimeoutMs)]);
+      const adapter = await this.#unlessLate(platform.open(context), soon);
+      const identity = await this.#unlessLate(adapter.identify(soon), soon);
       this.#adapter = adapter;
       await this.#save({ identity: identity.id, name: identity.handle ?? identity.name, lastCallAtMs: clock.now() });
       log.info({ account, identity: identity.id, name: identity.name, handle: identity.handle }, 'account.identified');
@@ -236,8 +238,17 @@ export class AccountSupervisor {
     return lockFolder === undefined ? undefined : holdCredential(lockFolder, { platform, options: context.options, account, home: context.home });
   }
 
+  /** An adapter that does not obey the signal is left to itself, so that it keeps neither the account nor whoever stops it. */
+  async #unlessLate<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    const late = untilAborted(signal).then(async () => {
+      await this.#afterEnd(work);
+      throw new PlatformError('unavailable', 'there was no answer in time');
+    });
+    return Promise.race([work, late]);
+  }
+
   /** Resolves when the adapter has ended, or when it had its time to. */
-  async #afterEnd(running: Promise<void>): Promise<void> {
+  async #afterEnd(running: Promise<unknown>): Promise<void> {
     const late = new AbortController();
     await Promise.race([running, slept(this.#options.clock, endTimeoutMs, late.signal)]);
     late.abort();
