@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -28,4 +28,14 @@ test('of what is made again and again only the newest stay; what has another nam
   const files = (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1));
   const newest = (form: (i: number) => string, count: number): readonly string[] => Array.from({ length: count }, (_, i) => form(12 - count + i));
   assert.deepEqual(files.toSorted(), [...mine, ...forms.flatMap((form, i) => newest(form, i < 2 ? 3 : 10))].toSorted());
+});
+
+test('what a killed process has not got to its name goes after an hour, not while somebody may be writing it', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'hermes-leftovers-'));
+  t.after(() => rm(home, { recursive: true }));
+  for (const name of ['.env.0123456789ab.tmp', '.env.mine.tmp', '.config.yaml.ba9876543210.tmp']) await writeFile(join(home, name), '');
+  const hourAgo = new Date(Date.now() - 2 * 3_600_000);
+  for (const name of ['.env.0123456789ab.tmp', '.env.mine.tmp']) await utimes(join(home, name), hourAgo, hourAgo);
+  assert.equal(await pruneLeftovers(home, { nowMs: Date.now(), signal: new AbortController().signal }), 1);
+  assert.deepEqual((await readdir(home)).toSorted(), ['.config.yaml.ba9876543210.tmp', '.env.mine.tmp']);
 });
