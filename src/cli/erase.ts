@@ -34,7 +34,7 @@ const beyondReach = async ({ person, home, agentHomes, data }: FoundPerson, conf
     ...(backups.length === 0 ? [] : [`backups made before: ${backups.map((name) => join('backups', name)).join(', ')}`]),
     ...notes.map((path) => `${relative(home, path)}: notes about everybody; look through it yourself`),
     ...(data.shared.length === 0 ? [] : ['answers and summaries in shared conversations that speak of what they said']),
-    'what others have quoted of them',
+    'what others have said about them in words of their own',
     ...(config.sections.memory.provider === 'none' ? [] : [`what the memory server (${config.sections.memory.provider}) keeps`]),
     'what their platform and the model providers keep, backups elsewhere, ids in logs/ until those are replaced, and in logs/audit.log for good',
   ];

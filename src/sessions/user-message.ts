@@ -1,5 +1,6 @@
 import { replyTarget } from '../core/message.ts';
 import type { InboundEvent, Target } from '../core/message.ts';
+import { earlierHead, oneLine, quotedEarlier, quotedReply } from '../core/quotes.ts';
 import type { Attachment, TranscriptMessage } from '../core/transcript.ts';
 import type { InboxItem } from '../store/messages/inbox.ts';
 
@@ -37,9 +38,6 @@ const quoteLimit = 500;
 
 const shorten = (text: string): string => (text.length > quoteLimit ? `${text.slice(0, quoteLimit)}…`.toWellFormed() : text);
 
-/** One line without control characters and brackets, so that a name cannot pretend to be something else. */
-const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\s[\]]+/gu, ' ').trim().slice(0, 80);
-
 const earlierLimit = 6000;
 
 /** The last lines that fit, in their order. */
@@ -52,13 +50,12 @@ const notesOf = (event: InboundEvent): string[] => {
   const notes: string[] = [];
   const quoted = event.replyTo?.quote ?? event.replyTo?.text;
   if (event.replyTo !== undefined && quoted !== undefined && quoted !== '') {
-    const author = event.replyTo.isOwn ? 'your earlier message' : `a message by ${oneLine(event.replyTo.authorName ?? 'somebody')}`;
-    notes.push(`[In reply to ${author}: ${JSON.stringify(shorten(quoted))}]`);
+    notes.push(event.replyTo.isOwn ? `[In reply to your earlier message: ${JSON.stringify(shorten(quoted))}]` : quotedReply(oneLine(event.replyTo.authorName ?? 'somebody'), shorten(quoted)));
   }
-  const earlier = newestFitting((event.earlier ?? []).map(({ author, text }) => `${oneLine(author)}: ${JSON.stringify(shorten(text))}`));
+  const earlier = newestFitting((event.earlier ?? []).map(({ author, text }) => quotedEarlier(oneLine(author), shorten(text))));
   const hidden = event.earlierHidden ?? 0;
   const unshown = hidden === 0 ? [] : [`(${hidden === 1 ? '1 message of somebody who may not speak here is' : `${hidden} messages of people who may not speak here are`} not shown.)`];
-  if (earlier.length + unshown.length > 0) notes.push(`[Said in this thread before:\n${[...earlier, ...unshown].join('\n')}]`);
+  if (earlier.length + unshown.length > 0) notes.push(`${earlierHead}\n${[...earlier, ...unshown].join('\n')}]`);
   if (event.location !== undefined) {
     const title = event.location.title === undefined ? '' : ` ${JSON.stringify(oneLine(event.location.title))}`;
     notes.push(`[Location${title}: ${event.location.latitude}, ${event.location.longitude}]`);

@@ -49,7 +49,16 @@ eachStore((_engine, open) => {
     assert.deepEqual(await tablesWith(store, 'other'), before);
     assert.deepEqual([rows['conversations'], rows['messages'], rows['messages in shared conversations'], rows['jobs'], rows['pairings']], [2, 3, 3, 2, 1]);
     const shared = await store.read((db) => pageOfMessages(db, 'shared', { afterId: 0, limit: 10, activeOnly: false }));
-    assert.deepEqual(shared.map(({ message }) => message.content), [erasedText, '[other name] other words', erasedText, erasedText]);
+    assert.deepEqual(shared.map(({ message }) => message.content), [
+      erasedText,
+      '[other name] other words',
+      `[other name] [In reply to a message by somebody: "${erasedText}"]\n[In reply to a message by other name: "other quote"]\nother opinion`,
+      `[other name] [Said in this thread before:\nsomebody: "${erasedText}"\nother name: "other quote"]\nother opinion`,
+      erasedText,
+      erasedText,
+    ]);
+    assert.equal(rows['quotes by others'], 2);
+    assert.deepEqual((await searchMessages(store, { text: 'opinion', limit: 5 })).length, 2);
     assert.deepEqual((await searchMessages(store, { text: 'planted', limit: 5 })).length, 0);
     assert.deepEqual((await searchMessages(store, { text: 'other words', limit: 5 })).length, 2);
   });

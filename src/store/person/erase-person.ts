@@ -6,6 +6,7 @@ import { eraseSession, pagesOf, shortenSession } from '../sessions/erase-session
 import { unindexMessages } from '../sessions/search.ts';
 import type { SessionSettings } from '../sessions/sessions.ts';
 import type { Store, Writing } from '../store.ts';
+import { eraseQuotes } from './erase-quotes.ts';
 import type { Person, PersonData, SharedRow } from './find-person.ts';
 
 /** What stands in a conversation of others where somebody's words were. */
@@ -116,6 +117,7 @@ export const erasePerson = async (store: Store, person: Person, data: PersonData
   for (const [sessionId, rows] of Map.groupBy(data.shared, (row) => row.sessionId)) await store.write((tx) => eraseDerived(tx, sessionId, rows));
   for (const page of pagesOf(data.shared)) await store.write((tx) => eraseShared(tx, page.map(({ id }) => id)));
   count({ 'messages in shared conversations': data.shared.length });
+  count({ 'quotes by others': await eraseQuotes(store, person, { data, mark: erasedText }) });
   for (const page of pagesOf(data.inboxIds)) await store.write((tx) => eraseArrivals(tx, page));
   for (const chatId of data.chatIds) count(await store.write((tx) => eraseChat(tx, person.account, chatId)));
   for (const page of pagesOf(data.jobIds)) {

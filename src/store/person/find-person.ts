@@ -34,6 +34,8 @@ export interface PersonData {
   readonly jobIds: readonly string[];
   readonly processIds: readonly string[];
   readonly media: PersonMedia;
+  /** What they were called in what is still traceable. */
+  readonly names: readonly string[];
 }
 
 const senderIn = (db: Reading) => (db.engine === 'sqlite' ? sql<string>`json_extract(event, '$.sender.id')` : sql<string>`(event::jsonb) #>> '{sender,id}'`);
@@ -41,7 +43,10 @@ const senderIn = (db: Reading) => (db.engine === 'sqlite' ? sql<string>`json_ext
 /** What arrived from them and is still kept. */
 const arrivals = async (db: Reading, { account, userId }: Person) => {
   const rows = await db.q.selectFrom('inbox').select(['id', 'chat_id', 'message_id', 'session_id', 'event']).where('account', '=', account).where(senderIn(db), '=', userId).execute();
-  return rows.map((row) => ({ ...row, isDirect: (JSON.parse(row.event) as InboundEvent).chat.type === 'dm' }));
+  return rows.map((row) => {
+    const { chat, sender } = JSON.parse(row.event) as InboundEvent;
+    return { ...row, isDirect: chat.type === 'dm', name: sender.name };
+  });
 };
 
 /** Theirs, and what grew out of those without an owner of its own: helpers, branches. */
@@ -95,6 +100,7 @@ export const findPerson = async (db: Reading, person: Person): Promise<PersonDat
     shared: await sharedRows(db, person, { messageIds: linked.flatMap(({ message_id }) => message_id ?? []), ownSessions: own }),
     jobIds,
     processIds: processes.map(({ id }) => id),
+    names: [...new Set(arrived.flatMap(({ name }) => name ?? []))],
     media: await mediaOf(db, { account: person.account, sessionIds, inboxIds, chatIds }),
   };
 };

@@ -1,4 +1,5 @@
 import type { InboundEvent } from '../../core/message.ts';
+import { earlierHead, quotedEarlier, quotedReply } from '../../core/quotes.ts';
 import { insertJob } from '../cron/cron-jobs.ts';
 import { enqueueLane, outLane, turnLane } from '../lanes/lanes.ts';
 import { writeLimit } from '../limits.ts';
@@ -86,6 +87,11 @@ export const fillWithPeople = (store: Store): Promise<void> =>
       await addDirect(tx, who);
       await addNames(tx, who);
     }
+    // What others quote of them; the inbox has forgotten the second.
+    const quote = `[other name] ${quotedReply('planted name', 'planted words')}\n${quotedReply('other name', 'other quote')}\nother opinion`;
+    const quoting = { ...eventOf(other, 'other-9', { id: 'group', type: 'group' }), replyTo: { messageId: '1', text: 'planted words', authorId: planted.userId, authorName: 'planted name', isOwn: false }, earlier: [{ author: 'planted name', text: 'planted before', sender: { id: planted.userId, isBot: false } }] };
+    await arrive(tx, quoting, 'shared', await appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: quote, speaker: `${other.account}:${other.userId}` }));
+    await appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: `[other name] ${earlierHead}\n${quotedEarlier('planted name', 'planted before')}\n${quotedEarlier('other name', 'other quote')}]\nother opinion`, speaker: `${other.account}:${other.userId}` });
     // Long ago: the inbox has forgotten it.
     await appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: '[planted name] planted in spring', speaker: `${planted.account}:${planted.userId}` });
     // From before rows knew their speaker: only the inbox does.

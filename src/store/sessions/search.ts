@@ -128,6 +128,14 @@ export const unindexMessages = async (tx: Writing, ids: readonly number[]): Prom
   for (let i = 0; i < ids.length; i += 200) await tx.q.deleteFrom('message_search').where('rowid', 'in', ids.slice(i, i + 200)).execute();
 };
 
+/** Finds a message by its new words from now on, if it could be found before. */
+export const reindexMessage = async (tx: Writing, id: number, content: string): Promise<void> => {
+  const known = await tx.q.selectFrom('message_search').select('rowid').where('rowid', '=', id).executeTakeFirst();
+  if (known === undefined) return;
+  await unindexMessages(tx, [id]);
+  await insertTokens(tx, id, searchTokens(content));
+};
+
 export interface SearchHit {
   readonly messageId: number;
   readonly sessionId: string;
