@@ -142,6 +142,20 @@ test('no credential is anywhere in a backup without secrets', async () => {
   await store.close();
 });
 
+test('a file that holds a secret is left out by whatever way the configuration names it', async () => {
+  await fill();
+  await put('tokens/telegram', '1:planted-in-a-file');
+  await writeFile(join(folder, 'elsewhere'), 'planted-elsewhere');
+  await symlink(join(folder, 'elsewhere'), join(home, 'linked'));
+  await put('config.yaml', `model: { provider: openai, default: x, api_key_file: ${join(folder, 'elsewhere')} }\nplatforms:\n  telegram:\n    token_file: ${join(home, 'tokens', 'telegram')}\n    enabled: false\n`);
+  const link = join(folder, 'link');
+  await symlink(home, link);
+  const told = await hermesWith({ HERMES_HOME: link }, 'backup', archive, '--no-secrets');
+  assert.match(told, /tokens\/telegram \(holds a secret\)/);
+  assert.match(told, /linked \(holds a secret\)/);
+  assert.ok(!gunzipSync(await readFile(archive)).includes('planted'));
+});
+
 test('a home in use is not replaced, and one with data only when that was said; what was there is kept aside', async () => {
   await fill();
   await hermes('backup', archive);

@@ -36,7 +36,7 @@ const beyondReach = async ({ person, home, agentHomes, data }: FoundPerson, conf
     ...(data.shared.length === 0 ? [] : ['answers and summaries in shared conversations that speak of what they said']),
     'what others have said about them in words of their own',
     ...(config.sections.memory.provider === 'none' ? [] : [`what the memory server (${config.sections.memory.provider}) keeps`]),
-    'what their platform and the model providers keep, backups elsewhere, ids in logs/ until those are replaced, and in logs/audit.log for good',
+    'what their platform and the model providers keep, backups elsewhere, ids (and words, with HERMES_LOG_LEVEL=debug) in logs/ until those are replaced, and ids in logs/audit.log for good',
   ];
 };
 

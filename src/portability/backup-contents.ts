@@ -1,4 +1,4 @@
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { manifestName } from './manifest.ts';
@@ -58,6 +58,8 @@ interface Walk {
   readonly files: FoundFile[];
   readonly media: FoundFile[];
   readonly leftOut: Set<string>;
+  /** Where the files that hold a secret really are. */
+  readonly secretPlaces: ReadonlySet<string>;
 }
 
 /** Undefined for what has gone since it was listed. */
@@ -102,13 +104,27 @@ const addFile = async ({ home, files, media, leftOut }: Walk, path: string, isLi
   else if (found?.isDirectory() === true) leftOut.add(`${path} (a link to a folder elsewhere)`);
 };
 
+const placeOf = async (path: string): Promise<string> => {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    // What leads nowhere holds nothing, and whoever takes it says what is wrong with it.
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return path;
+    throw error;
+  }
+};
+
+/** Also by another way to it: the home, or the file itself, may be a link. */
+const holdsSecret = async ({ rules, secretPlaces }: Walk, path: string): Promise<boolean> =>
+  rules.secretFiles?.includes(path) === true || (secretPlaces.size > 0 && secretPlaces.has(await placeOf(path)));
+
 const visit = async (walk: Walk, folder: string): Promise<void> => {
   const listed = readdir(join(walk.home, folder), { withFileTypes: true });
   const entries = (folder === '' ? await listed : await listed.catch(unlessGone)) ?? [];
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     const isPart = partOf(path) === path && path !== 'profiles';
-    const isNamed = !walk.rules.secrets && walk.rules.secretFiles?.includes(join(walk.home, path)) === true;
+    const isNamed = !walk.rules.secrets && (await holdsSecret(walk, join(walk.home, path)));
     const isLog = folder === 'logs' && path !== auditLog;
     const reason = isLog ? '' : isNamed ? `${path} (holds a secret)` : isPart ? reasonAgainst(path, walk.rules) : isUnfinished(entry.name) || backupName.test(entry.name) ? '' : undefined;
     if (reason !== undefined) {
@@ -139,7 +155,8 @@ const chooseMedia = ({ media, rules, leftOut }: Walk): readonly FoundFile[] => {
 
 /** What of a home belongs into a backup, beside the database. */
 export const backupContents = async (home: string, rules: ContentRules): Promise<Contents> => {
-  const walk: Walk = { home, rules, files: [], media: [], leftOut: new Set() };
+  const secretPlaces = rules.secrets ? [] : await Promise.all((rules.secretFiles ?? []).map(placeOf));
+  const walk: Walk = { home, rules, files: [], media: [], leftOut: new Set(), secretPlaces: new Set(secretPlaces) };
   await visit(walk, '');
   const files = [...walk.files, ...chooseMedia(walk)];
   return { files, leftOut: [...walk.leftOut] };
