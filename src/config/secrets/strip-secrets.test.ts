@@ -15,6 +15,13 @@ test('secrets are taken out, known or only named like one, and everything else s
   assert.deepEqual(stripped.removed, ['model.api_key', 'platforms.telegram.token', 'mcp_servers.x.env.X_API_KEY', 'mcp_servers.x.headers.0.password']);
 });
 
+test('what was a secret once is taken out of comments, and the rest of them stays', () => {
+  const stripped = strip('# OPENAI_API_KEY=planted-0 is the old one\nmodel:\n  provider: openai # not planted-long-1 again\n  # api_key: "planted-2" # since May\n  api_key: planted-long-1\n# token: planted-3\nhttp: { port: 1 } # sk-planted45678901234567890\n# password: planted-5\n');
+  assert.equal(stripped?.text, '# OPENAI_API_KEY=*** is the old one\nmodel:\n  provider: openai # not *** again\n# token: ***\nhttp: { port: 1 } # ***\n\n# password: ***\n');
+  assert.deepEqual(stripped.removed, ['model.api_key', 'comments']);
+  for (const text of ['# token: planted\n', '# a\n\n# b\n']) assert.equal(strip(text)?.text, text.replace('planted', '***'));
+});
+
 test('a reference to a variable is no secret', () => {
   const text = 'model:\n  api_key: ${MODEL_API_KEY}\n';
   assert.deepEqual(strip(text), { text, removed: [] });

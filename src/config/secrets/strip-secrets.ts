@@ -1,13 +1,15 @@
 import { Scalar } from 'yaml';
+import { newRedactor } from '../../lib/redact.ts';
 import { configFileName } from '../evaluate.ts';
 import type { PlatformFacts } from '../read-accounts.ts';
 import { factsOf } from '../schema.ts';
 import type { Section } from '../section.ts';
 import { findSetting } from '../settings/find-setting.ts';
 import type { SettingNode } from '../settings/setting-node.ts';
-import { editYaml } from '../text/edit-yaml.ts';
+import { changeComments, editYaml } from '../text/edit-yaml.ts';
 import { parseYaml } from '../text/parse-yaml.ts';
 import { soundsSecret } from '../variables.ts';
+import { maskNamed } from './mask-named.ts';
 import { writtenCredentials } from './written-credentials.ts';
 
 export interface StrippedConfig {
@@ -28,7 +30,7 @@ function* leaves(node: SettingNode, path: readonly string[]): Generator<{ readon
 /** An address or argument stays, with `***` where its credential was. */
 const withoutCredentials = (value: unknown, credentials: readonly string[]): unknown => (typeof value === 'string' ? credentials.reduce((text, credential) => text.replaceAll(credential, '***'), value) : value);
 
-/** The text of config.yaml without secrets; those that stand in a variable are named there and stay. Undefined when it cannot be read. */
+/** The text of config.yaml without secrets, in comments too; those that stand in a variable are named there and stay. Undefined when it cannot be read. */
 export const stripSecrets = (text: string, known: { readonly sections: readonly Section[]; readonly platforms: readonly PlatformFacts[] }): StrippedConfig | undefined => {
   const parsed = parseYaml(text, configFileName);
   if (!parsed.ok) return undefined;
@@ -40,10 +42,12 @@ export const stripSecrets = (text: string, known: { readonly sections: readonly 
       return setting?.secret === true || soundsSecret(key.replaceAll(/([a-z])([A-Z])/g, '$1_$2'));
     });
   const credentials = writtenCredentials(parsed.root).filter((credential) => !isReference(credential));
+  const redactor = newRedactor();
   let stripped = text;
   const removed: string[] = [];
   for (const { path, value } of leaves(parsed.root, [])) {
     if (value === null || value === '' || isReference(value)) continue;
+    if (isSecret(path)) redactor.remember(String(value));
     const left = isSecret(path) ? undefined : withoutCredentials(value, credentials);
     if (left === value) continue;
     const edited = editYaml(stripped, path, left === undefined ? undefined : new Scalar(left));
@@ -51,5 +55,6 @@ export const stripSecrets = (text: string, known: { readonly sections: readonly 
     stripped = edited.text;
     removed.push(path.join('.'));
   }
-  return { text: stripped, removed };
+  const silent = changeComments(stripped, (comment) => maskNamed(redactor.redact(comment)));
+  return { text: silent, removed: silent === stripped ? removed : [...removed, 'comments'] };
 };

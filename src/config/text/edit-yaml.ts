@@ -107,8 +107,13 @@ const edit = (text: string, change: (document: Document) => string | undefined):
   const message = change(document);
   if (head !== undefined && headOf(document) !== head) document.commentBefore ??= head;
   if (message !== undefined) return { ok: false, message };
-  const edited = isMap(document.contents) && document.contents.items.length === 0 ? commentsOf(document) : unhideReferences(document.toString(styleOf(text)));
-  return { ok: true, text: text.includes('\r\n') ? edited.replaceAll(/\r?\n/g, '\r\n') : edited };
+  return { ok: true, text: written(document, text) };
+};
+
+/** The document in the style of the text that it was. */
+const written = (document: Document, text: string): string => {
+  const edited = isNothing(document.contents) || isEmpty(document.contents) ? commentsOf(document) : unhideReferences(document.toString(styleOf(text)));
+  return text.includes('\r\n') ? edited.replaceAll(/\r?\n/g, '\r\n') : edited;
 };
 
 /** Puts a comment above a key that has none. A key inside braces gets none, since its line would be broken. `apart`: an empty line above the topmost key. */
@@ -125,8 +130,24 @@ export const commentKey = (text: string, path: readonly string[], note: { readon
     if (depth === path.length - 1 && !isCommented) pair.key.commentBefore ??= ` ${note.comment}`;
     at = pair.value;
   }
-  const commented = unhideReferences(document.toString(styleOf(text)));
-  return text.includes('\r\n') ? commented.replaceAll(/\r?\n/g, '\r\n') : commented;
+  return written(document, text);
+};
+
+/** Passes every comment through `change`; the rest of the file stays. `text` must be valid. */
+export const changeComments = (text: string, change: (comment: string) => string): string => {
+  const document: Document = parse(text);
+  let changed = false;
+  const pass = (node: { comment?: string | null; commentBefore?: string | null }): void => {
+    for (const place of ['commentBefore', 'comment'] as const) {
+      const before = node[place];
+      if (before == null || change(before) === before) continue;
+      node[place] = change(before);
+      changed = true;
+    }
+  };
+  pass(document);
+  visit(document, { Node: (_key, node) => pass(node) });
+  return changed ? written(document, text) : text;
 };
 
 /** The comment above the first key is mostly about the file, so it does not go with that key. */

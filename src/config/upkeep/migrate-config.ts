@@ -9,11 +9,11 @@ import type { LoadOptions } from '../load-config.ts';
 import { whileConfigLocked } from './lock-config.ts';
 import { parseYaml } from '../text/parse-yaml.ts';
 import type { Problem } from '../problem.ts';
+import { maskNamed } from '../secrets/mask-named.ts';
 import { evaluateWithSecrets } from '../secrets/read-secrets.ts';
 import { retireKeys } from './retirements.ts';
 import type { Retirement } from './retirements.ts';
 import type { Section } from '../section.ts';
-import { soundsSecret } from '../variables.ts';
 import { writeAtomically } from '../../lib/write-atomically.ts';
 
 export interface MigratedText {
@@ -42,10 +42,6 @@ export type Migration =
 
 /** Which keys moved, and where to. */
 export const movedText = (moved: MigratedText['moved']): string => moved.map(({ from, to }) => `${from.join('.')} -> ${to.join('.')}`).join(', ');
-
-/** Also where a key only sounds like a secret, for settings that no schema knows. */
-const maskNamed = (line: string): string =>
-  line.replaceAll(/([A-Za-z_][\w-]*)(['"]?\s*:\s*)("[^"]*"|'[^']*'|[^\s,}\]]+)/g, (all: string, key: string, between: string) => (soundsSecret(key) ? `${key}${between}***` : all));
 
 const refused = (message: string): Migration => ({ type: 'refused', problems: [{ code: 'invalid', file: configFileName, path: '', message }] });
 
