@@ -12,6 +12,8 @@ import { systemClock } from '../lib/clock.ts';
 import { accountData } from '../store/accounts/account-data.ts';
 import { lockHome } from '../store/locks/home-lock.ts';
 import { enqueueLane } from '../store/lanes/lanes.ts';
+import { enqueueDelivery } from '../store/messages/outbox.ts';
+import type { Delivery } from '../store/messages/outbox.ts';
 import { schemaVersion } from '../store/migrations.ts';
 import { createSession, listSessions } from '../store/sessions/sessions.ts';
 import { SqliteStore } from '../store/engines/sqlite.ts';
@@ -306,6 +308,24 @@ test('what was open when the backup was made is taken up again, or let go of whe
   assert.deepEqual(await stateIn(join(folder, 'a')), ['pending', 1]);
   assert.match(await hermes('restore', archive, '--into', join(folder, 'b'), '--drop-open'), /They were let go of/);
   assert.deepEqual(await stateIn(join(folder, 'b')), ['cancelled', 0]);
+});
+
+test('what is not delivered yet finds its files in the home that it was moved to', async () => {
+  const file = join(home, 'media', 'outgoing', '2026-01', 'file_1.md');
+  await put('media/outgoing/2026-01/file_1.md', 'a long answer');
+  const store = openHome();
+  const media = (path: string) => [{ kind: 'document', path, mime: 'text/markdown', name: 'answer.md' }] as const;
+  const target = { account: 'local', chatId: 'c', chatType: 'dm' } as const;
+  await store.write((tx) => enqueueDelivery(tx, { message: { key: 'k', target, text: 'see', media: media(file) }, closing: { media: media('/srv/other.pdf') } }, {}));
+  await store.close();
+  await hermes('backup', archive);
+  const other = join(folder, 'other');
+  await hermes('restore', archive, '--into', other);
+  const db = new DatabaseSync(join(other, 'gateway.db'), { readOnly: true });
+  const delivery = JSON.parse(String(db.prepare('select payload from outbox').get()?.['payload'])) as Delivery;
+  db.close();
+  assert.deepEqual([delivery.message.media?.[0]?.path, delivery.closing?.media?.[0]?.path], [join(other, 'media', 'outgoing', '2026-01', 'file_1.md'), '/srv/other.pdf']);
+  assert.equal(await readFile(delivery.message.media?.[0]?.path ?? '', 'utf8'), 'a long answer');
 });
 
 test('a gateway on PostgreSQL is backed up with its rows, and comes back on either engine', { skip: noPostgresReason ?? false }, async (t) => {

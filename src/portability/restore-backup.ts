@@ -7,7 +7,7 @@ import { giveToOwner } from '../lib/give-to-owner.ts';
 import { refuseHalfRestored, unloadedNote } from '../store/copies/half-restored.ts';
 import { SqliteStore } from '../store/engines/sqlite.ts';
 import { lockHome } from '../store/locks/home-lock.ts';
-import { countOpenWork, dropOpenWork } from '../store/messages/open-work.ts';
+import { countOpenWork, dropOpenWork, moveOpenFiles } from '../store/messages/open-work.ts';
 import type { OpenWork } from '../store/messages/open-work.ts';
 import { newerSchema, schemaVersion } from '../store/migrations.ts';
 import { partOf } from './backup-contents.ts';
@@ -45,7 +45,7 @@ const prepareDatabase = async (path: string, options: RestoreOptions): Promise<O
   let open: OpenWork;
   try {
     open = await store.read(countOpenWork);
-    if (options.dropOpen) await store.write((tx) => dropOpenWork(tx, 'dropped when a backup was restored'));
+    await store.write((tx) => (options.dropOpen ? dropOpenWork(tx, 'dropped when a backup was restored') : moveOpenFiles(tx, join(options.home, 'media'))));
   } finally {
     await store.close();
   }

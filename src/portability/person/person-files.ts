@@ -5,6 +5,7 @@ import { memoryFileFor } from '../../agent/memory/places.ts';
 import type { MemoryOptions } from '../../agent/memory/options.ts';
 import { resultsFolder } from '../../agent/tools/spill-result.ts';
 import { sessionMedia } from '../../sessions/attachments.ts';
+import { outgoingPath } from '../../store/messages/outgoing-path.ts';
 import { eraseMediaNotes } from '../../store/person/erase-person.ts';
 import type { Person, PersonData } from '../../store/person/find-person.ts';
 import type { Store } from '../../store/store.ts';
@@ -62,12 +63,6 @@ const shownFiles = async (folder: string, ids: ReadonlySet<string>): Promise<rea
   return (await readdir(folder)).filter((name) => ids.has(name.split('.', 1)[0] ?? '')).map((name) => join(folder, name));
 };
 
-/** A home that was moved since has the files at the same place of its own. */
-const hereNow = (media: string, path: string): readonly string[] => {
-  const below = /[/\\]media[/\\]((?:outgoing|spoken)[/\\].+)$/s.exec(path)?.[1];
-  return below === undefined || below.includes('..') ? [] : [join(media, below)];
-};
-
 /** Below the media folder, whatever is written. */
 const inside = (media: string, path: string): readonly string[] => (resolve(media, path).startsWith(media + sep) ? [resolve(media, path)] : []);
 
@@ -83,7 +78,7 @@ export const findPersonFiles = async (person: Person, data: PersonData, places: 
   const shown = await shownFiles(join(media, person.account), data.media.shown);
   return {
     media: [...new Set([...own.media, ...sent, ...shown])],
-    outgoing: await present([...new Set(data.media.outgoing.flatMap((path) => hereNow(media, path)))]),
+    outgoing: await present([...new Set(data.media.outgoing.flatMap((path) => outgoingPath(media, path) ?? []))]),
     memories: await memoriesOf(person, places),
     traces: [...own.traces, ...(await present(typed(person, places.home)))],
   };
