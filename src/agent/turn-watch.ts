@@ -49,15 +49,18 @@ export const watchTurn = (options: { readonly clock: Clock; readonly limits: Tur
     waiting.clear();
   };
   const onAbort = (): void => end(isTurnAbort(signal.reason) ? signal.reason.kind : 'interrupted');
-  const idle = newDeadline(clock, () => end('idle'));
-  const overdue = newDeadline(clock, () => end('overdue'));
+  const overdueAtMs = clock.now() + limits.totalMs;
+  let idleAtMs = Infinity;
+  const deadline = newDeadline(clock, () => end(idleAtMs <= overdueAtMs ? 'idle' : 'overdue'));
 
-  const alive = (forMs = 0): void => idle.set(clock.now() + forMs + limits.activityMs);
+  const alive = (forMs = 0): void => {
+    idleAtMs = clock.now() + forMs + limits.activityMs;
+    deadline.set(Math.min(idleAtMs, overdueAtMs));
+  };
 
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   alive();
-  overdue.set(clock.now() + limits.totalMs);
 
   return {
     signal: controller.signal,
@@ -82,8 +85,7 @@ export const watchTurn = (options: { readonly clock: Clock; readonly limits: Tur
     },
     close() {
       signal.removeEventListener('abort', onAbort);
-      idle.clear();
-      overdue.clear();
+      deadline.clear();
       controller.abort(over);
     },
   };

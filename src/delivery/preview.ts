@@ -56,6 +56,8 @@ export class LivePreview {
   #abandoned = false;
   #lastEditMs = 0;
   #loop: Promise<void> | undefined;
+  /** The loop has a call under way, or is about to. */
+  #isShowing = false;
 
   constructor(options: PreviewOptions) {
     this.#options = options;
@@ -82,7 +84,7 @@ export class LivePreview {
   /** The message that the final text has to take over, if one is visible. Waits for a call under way; one who halts waits only a moment, and what appears later is taken away again. */
   async finish(halt: AbortSignal = new AbortController().signal): Promise<string | undefined> {
     this.#stop.abort(written);
-    if (this.#loop === undefined || this.#abandoned) return this.#messageId;
+    if (this.#loop === undefined || !this.#isShowing || this.#abandoned) return this.#messageId;
     const timer = setTimeout(() => this.#late.abort(), lastEditMs);
     const isOver = this.#loop.then(() => true);
     const isGivenUp = Promise.all([untilAborted(this.#late.signal), untilAborted(halt)]).then(() => false);
@@ -95,14 +97,18 @@ export class LivePreview {
     const { clock, log, target } = this.#options;
     try {
       while (!this.#stop.signal.aborted && !this.#broken) {
-        if (!(await slept(clock, this.#pauseMs(), this.#stop.signal))) return;
+        // Its time may have come in the moment in which `finish` found it waiting.
+        if (!(await slept(clock, this.#pauseMs(), this.#stop.signal)) || this.#stop.signal.aborted) return;
+        this.#isShowing = true;
         if (this.#pauseMs() === 0) await this.#show();
+        this.#isShowing = false;
         if (this.#shownText === this.#text) return;
       }
     } catch (error) {
       this.#broken = true;
       log.debug({ err: error, account: target.account, chat: target.chatId }, 'preview.ended');
     } finally {
+      this.#isShowing = false;
       this.#loop = undefined;
     }
   }

@@ -10,14 +10,11 @@ const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  async sleep(ms, signal) {
-    let left = ms;
-    do {
-      const piece = Math.min(left, longestTimerMs);
-      await pause(piece, signal);
-      left -= piece;
-    } while (left > 0);
-  },
+  sleep: (ms, signal) => (ms <= longestTimerMs ? pause(ms, signal) : pauseInPieces(ms, signal)),
+};
+
+const pauseInPieces = async (ms: number, signal?: AbortSignal): Promise<void> => {
+  for (let left = ms; left > 0; left -= longestTimerMs) await pause(Math.min(left, longestTimerMs), signal);
 };
 
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

@@ -6,16 +6,15 @@ import type { Store } from './store.ts';
 export const measuredStore = (store: Store, metrics: Metrics): Store => {
   const seconds = metrics.histogram({ name: 'hermes_store_seconds', help: 'Time that reads and writes of the store took, waiting included', labels: ['what'], buckets: durationBuckets });
   const failures = metrics.counter({ name: 'hermes_store_failures_total', help: 'Reads and writes of the store that failed', labels: ['what'] });
-  const timed = async <T>(what: 'read' | 'write', work: () => Promise<T>): Promise<T> => {
+  const timed = <T>(what: 'read' | 'write', work: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();
-    try {
-      return await work();
-    } catch (error) {
+    const done = (): void => seconds.at(what).observe((performance.now() - startedMs) / 1000);
+    const result = work();
+    result.then(done, () => {
       failures.at(what).inc();
-      throw error;
-    } finally {
-      seconds.at(what).observe((performance.now() - startedMs) / 1000);
-    }
+      done();
+    });
+    return result;
   };
   return {
     engine: store.engine,

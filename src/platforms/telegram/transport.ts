@@ -4,7 +4,6 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
-import { text as readText } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import { record } from './wire.ts';
 import type { Json } from './wire.ts';
@@ -56,15 +55,19 @@ const parseAnswer = (body: string, status: number): Json => {
   return answer;
 };
 
-const readAnswer = async (response: IncomingMessage): Promise<Json> => {
-  let body: string;
-  try {
-    body = await readText(response);
-  } catch (error) {
-    throw new TransportError('sent', 'the answer was cut', error instanceof Error ? codeOf(error) : undefined);
-  }
-  return parseAnswer(body, response.statusCode ?? 0);
-};
+/** Not by `node:stream/consumers`: that is an iterator and its promises for what comes in one piece. */
+const readText = (response: IncomingMessage): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    const cut = (error?: Error): void => reject(new TransportError('sent', 'the answer was cut', error === undefined ? undefined : codeOf(error)));
+    response.setEncoding('utf8');
+    response.on('data', (piece: string) => (text += piece));
+    response.once('end', () => resolve(text));
+    response.once('error', cut);
+    response.once('close', cut);
+  });
+
+const readAnswer = async (response: IncomingMessage): Promise<Json> => parseAnswer(await readText(response), response.statusCode ?? 0);
 
 /** Through a proxy a connection is handed over when its handshake is already done. */
 const isReady = (socket: Socket): boolean => (socket instanceof TLSSocket ? socket.getFinished() !== undefined : !socket.connecting);
