@@ -3,7 +3,7 @@ import type { RawBuilder } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { prepared } from '../prepared.ts';
 import type { LaneKind } from '../schema/conversation-rows.ts';
-import { inMs, startsWith } from '../store.ts';
+import { inMs, startsWith, steadyLimit } from '../store.ts';
 import type { Reading, Writing } from '../store.ts';
 
 /** The right to work on a lane. Every write made under it carries the fence. */
@@ -140,17 +140,20 @@ export interface ReadyLane {
 }
 
 /** Lanes that could be claimed now, longest waiting first. */
-export const readyLanes = (db: Reading, kind: LaneKind, limit: number): Promise<ReadyLane[]> =>
+export const readyLanes = async (db: Reading, kind: LaneKind, limit: number): Promise<readonly ReadyLane[]> => (await selectReady(db, { kind, limit })).rows;
+
+/** Asked every second, also by a gateway that has nothing to do. */
+const selectReady = prepared((db, of: { kind: LaneKind; limit: number }) =>
   db.q
     .selectFrom('lanes')
     .select(['lane', 'kind'])
-    .where('kind', '=', kind)
+    .where('kind', '=', of.kind)
     .where('has_work', '=', 1)
     .where('ready_at', '<=', db.now)
     .where((eb) => eb.or([eb('owner', 'is', null), eb('lease_until', '<', db.now)]))
     .orderBy('ready_at')
-    .limit(limit)
-    .execute();
+    .limit(steadyLimit(of.limit)),
+);
 
 /** Asks whoever runs the lane, in any process, to stop. */
 export const requestStop = async (tx: Writing, lane: string): Promise<void> => {
