@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { heldAnswer, peek } from './support/scenes.ts';
 import { newWorld, startInside, until } from './support/whole.ts';
 import type { Inside, World } from './support/whole.ts';
 
@@ -24,7 +25,7 @@ const inTopic = (world: World, threadId: string) => world.telegram.visible(group
 const handedOver = async (inside: Inside, world: World): Promise<void> => {
   const states = () => inside.store.read((db) => db.q.selectFrom('handoffs').select('state').execute());
   await until(async () => (await states()).some(({ state }) => state === 'completed'), 'the handoff to end');
-  await until(() => /continues in Telegram/.test(world.shown().at(-1) ?? ''), 'the former place to be told');
+  await until(() => world.shown().some((text) => /continues in Telegram/.test(text)), 'the former place to be told');
 };
 
 test('a conversation goes on in a topic of its own, with everything that was said, for whoever speaks there next', async () => {
@@ -95,4 +96,25 @@ test('a place that takes no message gets back what it had, and the conversation 
   assert.ok(lastRequest(world).some((line) => line.includes('user: one')));
   const bound = await inside.store.read((db) => db.q.selectFrom('bindings').select('session_key').where('session_key', 'like', '%:99').execute());
   assert.deepEqual(bound, []);
+});
+
+test('a gateway that ends while the agent is still to report leaves nothing half moved: the next one goes on with it', async () => {
+  await using world = await newWorld();
+  await world.configure({ platforms: access(world), agent: { restart_drain_timeout: 0 } });
+  const slow = heldAnswer();
+  {
+    await using inside = await startInside(world);
+    await talk(world, ['one']);
+    world.model.next(slow.answer);
+    await world.say('/handoff telegram:99');
+    await until(() => slow.held() === 1, 'the agent to be asked for its report');
+    assert.equal((await inside.store.read((db) => db.q.selectFrom('handoffs').select('state').executeTakeFirst()))?.state, 'running');
+  }
+  await peek(world, (store) => store.write((tx) => tx.q.updateTable('handoffs').set({ lease_until: 0 }).execute()));
+  slow.open();
+  await using inside = await startInside(world);
+  await handedOver(inside, world);
+  assert.equal(world.shown('99').length, 1);
+  const bound = await inside.store.read((db) => db.q.selectFrom('bindings').select('session_key').execute());
+  assert.deepEqual(bound.map(({ session_key }) => session_key.split(':').slice(0, 5).join(':')), ['agent:main:telegram:dm:99']);
 });

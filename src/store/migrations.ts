@@ -229,7 +229,13 @@ const eighth: Migration = {
   ],
 };
 
-const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth, seventh, eighth];
+/** How far a handoff has come. */
+const ninth: Migration = {
+  version: 9,
+  statements: () => ['alter table handoffs add column moved text'],
+};
+
+const migrations: readonly Migration[] = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth];
 
 export const schemaVersion: number = migrations.at(-1)?.version ?? 0;
 

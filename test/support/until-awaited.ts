@@ -3,9 +3,9 @@ import type { Store, Writing } from '../../src/store/store.ts';
 
 /** Resolves when somebody waits for what the transaction has locked, or when the signal comes. Only on PostgreSQL. */
 export const awaited = async (tx: Writing, over?: AbortSignal): Promise<void> => {
-  for (let isAwaited = false; !isAwaited && over?.aborted !== true; ) {
+  for (;;) {
     const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))`.execute(tx.q);
-    isAwaited = rows.length > 0;
+    if (rows.length > 0 || over?.aborted === true) return;
     await sql`select pg_stat_clear_snapshot()`.execute(tx.q);
   }
 };

@@ -17,11 +17,18 @@ const refuse = (reason: string): never => {
   throw new HandoffRefused(reason);
 };
 
+const readDestination = (deps: Pick<DestinationDeps, 'platforms'>, written: string): ReturnType<typeof parseTarget> => parseTarget(written.trim().toLowerCase() === 'terminal' ? 'local' : written, deps.platforms());
+
+/** The account that a destination belongs to; undefined where it names none. */
+export const accountOfDestination = (deps: Pick<DestinationDeps, 'platforms'>, written: string): string | undefined => {
+  const parsed = readDestination(deps, written);
+  return parsed.type === 'local' ? 'local' : 'account' in parsed ? parsed.account : undefined;
+};
+
 /** The chat that a person means by `telegram`, `telegram:-100123:7` or `terminal`. Throws `HandoffRefused` with the reason and the fix. */
 export const resolveDestination = async (db: Reading, deps: DestinationDeps, written: string): Promise<Target> => {
-  const wanted = written.trim().toLowerCase() === 'terminal' ? 'local' : written;
   const platforms = deps.platforms();
-  const parsed = parseTarget(wanted, platforms);
+  const parsed = readDestination(deps, written);
   switch (parsed.type) {
     case 'unknown_platform':
       return refuse(`there is no platform called ${JSON.stringify(parsed.platform)}; known are ${platforms.map(({ name }) => name).join(', ')}`);

@@ -32,7 +32,7 @@ const move = (store: Store, clock: Parameters<typeof moveConversation>[0]['clock
   const adapter = { threads } as Adapter;
   const account = () => ({ platform: slack, common: accountOptions.parse({}) });
   const sharing = () => ({ groupSessionsPerUser: true, threadSessionsPerUser: false });
-  return moveConversation({ store, clock, log: silentLogger, platforms: () => platforms, account, adapter: () => adapter, sharing, agentAt: () => 'main' } as Parameters<typeof moveConversation>[0], { sessionId: 's1', destination, origin: null }, claim);
+  return moveConversation({ store, clock, log: silentLogger, platforms: () => platforms, account, adapter: () => adapter, sharing, agentAt: () => 'main' } as Parameters<typeof moveConversation>[0], { sessionId: 's1', destination, origin: null, waitedMs: 0 }, claim);
 };
 
 eachStore((_engine, open) => {

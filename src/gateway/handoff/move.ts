@@ -1,3 +1,4 @@
+import { platformOf } from '../../core/ids.ts';
 import type { Chat, ChatType, Target } from '../../core/message.ts';
 import { isShared, sessionKey } from '../../core/session-key.ts';
 import type { SessionSharing } from '../../core/session-key.ts';
@@ -6,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Adapter, Platform } from '../../platforms/contract.ts';
 import { enqueueNotice } from '../../sessions/notice.ts';
-import { extendHandoff } from '../../store/sessions/handoffs.ts';
+import { extendHandoff, noteMove } from '../../store/sessions/handoffs.ts';
 import type { PendingHandoff } from '../../store/sessions/handoffs.ts';
 import { bindingsOf, bindSession, boundSession, changeSettings, endSession, findSession, lockSessionKey, moveSession, reopenSession, unbindSession } from '../../store/sessions/sessions.ts';
 import { claimPlace, releasePlace } from '../../store/sessions/place-claims.ts';
@@ -122,7 +123,9 @@ export const moveConversation = async (deps: MoveDeps, handoff: PendingHandoff, 
     // To open a thread takes a while, in which its settings may have been changed.
     await changeSettings(tx, session.id, withFormer((await findSession(tx, session.id)) ?? session, session));
     await enqueueNotice(tx, { sessionId: session.id, key: noticeId, text: noticeText(session, from), nowMs: clock.now(), at: { target, sessionKey: key ?? '' } });
-    return { sessionId: session.id, target, sessionKey: key, before, from: { account: session.account, chatType: session.chatType, userId: session.userId }, noticeId };
+    const moved: Moved = { sessionId: session.id, target, sessionKey: key, before, from: { account: session.account, chatType: session.chatType, userId: session.userId }, noticeId };
+    await noteMove(tx, session.id, moved);
+    return moved;
   });
 };
 
@@ -147,7 +150,7 @@ export const leaveFormerPlaces = async (tx: Writing, deps: MoveDeps, moved: Move
   for (const binding of await bindingsOf(tx, moved.sessionId)) {
     if (binding.sessionKey === moved.sessionKey) continue;
     await unbindSession(tx, binding.sessionKey);
-    const platform = deps.account(binding.target.account)?.platform;
+    const platform = deps.platforms().find(({ name }) => name === platformOf(binding.target.account));
     // A terminal says it in its own way, and leaves.
     if (platform === undefined || session === undefined || platform.surface === 'terminal') continue;
     const text = `↗ This conversation continues in ${where}. The next message here begins a new one; \`/resume ${session.title ?? session.id}\` brings this one back.`;

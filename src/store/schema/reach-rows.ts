@@ -65,6 +65,8 @@ export interface HandoffRow {
   /** The place that asked, as JSON; it is told what became of it. */
   origin: string | null;
   error: string | null;
+  /** The move, as JSON, once the conversation stands in its new place: whoever takes the handoff over goes on from there. */
+  moved: string | null;
   owner: string | null;
   lease_until: number;
   requested_at: number;
