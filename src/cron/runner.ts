@@ -7,7 +7,7 @@ import { dueJobs, setJobState } from '../store/cron/cron-jobs.ts';
 import { answeredAmong, findRun } from '../store/cron/cron-runs.ts';
 import type { RunResult } from '../store/cron/cron-runs.ts';
 import { LaneScheduler } from '../store/lanes/lane-scheduler.ts';
-import { extendLanes, holdLane, releaseLane } from '../store/lanes/lanes.ts';
+import { extendLanes, holdLane, laneStates, releaseLane } from '../store/lanes/lanes.ts';
 import type { Claim } from '../store/lanes/lanes.ts';
 import { persist } from '../store/persist.ts';
 import type { Writing } from '../store/store.ts';
@@ -25,6 +25,8 @@ import { wakesAgent } from './wake-gate.ts';
 const leaseMs = 60_000;
 /** What a notification or a clock that was set has kept from us costs at most this. */
 const lookEveryMs = 5_000;
+/** So long before somebody else may take a run, work on it has ended here. */
+const marginMs = 2 * lookEveryMs;
 /** Somebody else is at what is due, or the store is in trouble. */
 const restMs = 250;
 const retryMs = 5_000;
@@ -32,6 +34,14 @@ const batch = 256;
 const pruneEveryMs = 3_600_000;
 
 const cutOffScript: ScriptResult = { end: 'interrupted', stdout: '', stderr: '' };
+
+/** A run under way here, with what ends its script and wakes whoever waits for it. */
+interface HeldHere {
+  readonly claim: Claim;
+  readonly woken: AbortController;
+  /** Until then, by our clock, nobody else can have taken it. */
+  heldUntilMs: number;
+}
 
 /** The result of a job that asks nobody. */
 const resultOfScript = (script: ScriptResult): RunResult => {
@@ -56,8 +66,7 @@ export class CronRunner {
   readonly #scheduler: LaneScheduler;
   readonly #stop = new AbortController();
   readonly #killScripts = new AbortController();
-  /** Runs under way here, each with what wakes whoever waits for it. */
-  readonly #held = new Map<number, { readonly claim: Claim; readonly woken: AbortController }>();
+  readonly #held = new Map<number, HeldHere>();
   readonly #subscriptions: Disposable[] = [];
   #changed = new AbortController();
   #loops: readonly Promise<void>[] = [];
@@ -135,7 +144,7 @@ export class CronRunner {
     const held = await store.write((tx) => takeRun(tx, this.#deps, { lane, owner, leaseMs }));
     if (held.type === 'wait') return held.ms;
     const woken = new AbortController();
-    this.#held.set(held.run.id, { claim: held.claim, woken });
+    this.#held.set(held.run.id, { claim: held.claim, woken, heldUntilMs: this.#deps.clock.now() + leaseMs });
     try {
       const result = await this.#result(held, woken.signal);
       // Without one this process stops, and whoever starts next goes on; or somebody has ended the run.
@@ -219,13 +228,37 @@ export class CronRunner {
     return persist(() => store.write(once), { clock, log: log.child({ lane: claim.lane }), signal: this.#killScripts.signal });
   }
 
+  /** Wakes whoever waits for a run that has ended, or that somebody else has by now: nobody works on it twice. */
+  async #look(): Promise<void> {
+    const { store, clock } = this.#deps;
+    const askedMs = clock.now();
+    const lanes = [...this.#held.values()].map(({ claim }) => claim.lane);
+    const { answered, states } = await store.read(async (db) => ({ answered: await answeredAmong(db, [...this.#held.keys()]), states: await laneStates(db, lanes) }));
+    for (const id of answered) this.#held.get(id)?.woken.abort();
+    for (const held of this.#held.values()) {
+      const { claim, woken } = held;
+      const state = states.get(claim.lane);
+      // It was taken up since.
+      if (state === undefined && !lanes.includes(claim.lane)) continue;
+      if (state?.owner === claim.owner && state.fence === claim.fence) held.heldUntilMs = askedMs + state.leftMs;
+      else woken.abort();
+    }
+  }
+
+  /** While the database that others share does not answer, work ends here before they may take it over. */
+  #endUnsure(): void {
+    const { store, clock } = this.#deps;
+    if (store.engine === 'sqlite') return;
+    for (const { heldUntilMs, woken } of this.#held.values()) if (heldUntilMs - clock.now() < marginMs) woken.abort();
+  }
+
   /** Signs of life for the runs under way, ends whose notification was missed, and what is too old to be kept. */
   async #watchLoop(): Promise<void> {
     const { store, clock, owner, log } = this.#deps;
     let [extendedMs, prunedMs] = [clock.now(), clock.now()];
     while (await slept(clock, lookEveryMs, this.#stop.signal)) {
       try {
-        for (const id of await store.read((db) => answeredAmong(db, [...this.#held.keys()]))) this.#held.get(id)?.woken.abort();
+        if (this.#held.size > 0) await this.#look();
         // The clock may have been set back.
         if (Math.abs(clock.now() - extendedMs) >= leaseMs / 3) {
           extendedMs = clock.now();
@@ -237,6 +270,7 @@ export class CronRunner {
           await pruneRuns(store, { keepDays: this.#deps.options().keep_days, signal: this.#stop.signal });
         }
       } catch (error) {
+        this.#endUnsure();
         log.error({ err: error }, 'cron.watch_failed');
       }
     }

@@ -173,3 +173,20 @@ test('a script is named by a path below the folder', () => {
   for (const name of ['check.py', 'mail/check.sh']) assert.ok(isScriptName(name), name);
   for (const name of ['', '/etc/passwd', '../check.py', 'a/../../b', './x', 'a//b', 'C:\\x', 'x\0']) assert.equal(isScriptName(name), false, name);
 });
+
+eachStore((_engine, open) => {
+  test('the script of a run that another gateway has by now ends here, and what the other does stays', async () => {
+    const { store } = await open();
+    await using agent = await agentHome({ 'endless.mjs': endless });
+    await using _runner = start(sampleDeps(store, { clock: hurried, home: agent.home, childEnvironment: () => ({ PATH: '/usr/bin:/bin' }), options: () => sampleOptions({ script_timeout: 86_400 }) }));
+    const job = await addJob(store, { script: 'endless.mjs', noAgent: true, prompt: '' });
+    await makeDue(store, job.id);
+    const pids = join(agent.home, 'scripts', 'pids');
+    await until(() => existsSync(pids), 'the script to run');
+    const running = JSON.parse(await readFile(pids, 'utf8')) as number[];
+    await store.write((tx) => tx.q.updateTable('lanes').set((eb) => ({ owner: 'another', fence: eb('fence', '+', 1), lease_until: eb(tx.now, '+', 3_600_000) })).where('kind', '=', 'cron').execute());
+    await until(() => !running.some(isAlive), 'the script to end');
+    const lane = await store.read((db) => db.q.selectFrom('lanes').select(['owner', 'has_work']).where('kind', '=', 'cron').executeTakeFirst());
+    assert.deepEqual([await statesOf(store), lane], [['running'], { owner: 'another', has_work: 1 }]);
+  });
+});
