@@ -1,12 +1,12 @@
 import type { Choice, OutboundMessage } from '../core/message.ts';
 import type { Platform } from '../platforms/contract.ts';
-import { enqueueDelivery, hasDelivery } from '../store/messages/outbox.ts';
+import { enqueueDelivery, enqueuedText } from '../store/messages/outbox.ts';
 import type { StoredQuestion } from '../store/agents/questions.ts';
 import { questionCode, questionId } from '../store/agents/questions.ts';
 import type { Writing } from '../store/store.ts';
-import { enqueueText, withoutAnchor } from './compose.ts';
+import { composeDeliveries, withoutAnchor } from './compose.ts';
 
-/** Names the delivery that shows a question. */
+/** Names the delivery that shows a question: of several, the one with its buttons. */
 export const questionMessageKey = (question: StoredQuestion): string => `question:${question.id}`;
 
 /** What a pressed button says: which question, and which of its options. */
@@ -28,20 +28,20 @@ const rowsOf = (choices: readonly Choice[]): Choice[][] => {
 /** Shows a question in its chat, with its options as buttons. */
 export const enqueueQuestion = async (tx: Writing, platform: Platform, question: StoredQuestion): Promise<void> => {
   const choices = rowsOf(question.question.options.map((option, i) => ({ label: option.label, data: buttonData(question.id, i) })));
-  await enqueueText(tx, platform, {
-    key: questionMessageKey(question),
-    target: question.target,
-    text: question.question.text,
-    ...(choices.length > 0 && { choices }),
-    ...(question.turnId !== null && { turnId: question.turnId }),
-  });
+  const key = questionMessageKey(question);
+  const deliveries = composeDeliveries(platform, { key, target: question.target, text: question.question.text, ...(choices.length > 0 && { choices }) });
+  for (const [i, delivery] of deliveries.entries()) {
+    const named = i === deliveries.length - 1 ? { ...delivery, message: { ...delivery.message, key } } : delivery;
+    await enqueueDelivery(tx, named, question.turnId === null ? {} : { turnId: question.turnId });
+  }
 };
 
 /** Takes the buttons off a question and says below it what became of it, where a message can still be changed. */
 export const enqueueSettled = async (tx: Writing, question: StoredQuestion, outcome: string): Promise<void> => {
+  const shown = question.question.options.length === 0 ? undefined : await enqueuedText(tx, questionMessageKey(question));
   // Not every question stands in a chat.
-  if (question.question.options.length === 0 || !(await hasDelivery(tx, questionMessageKey(question)))) return;
-  const message: OutboundMessage = { key: `${questionMessageKey(question)}:settled`, target: withoutAnchor(question.target), text: `${question.question.text}\n\n${outcome}` };
+  if (shown === undefined) return;
+  const message: OutboundMessage = { key: `${questionMessageKey(question)}:settled`, target: withoutAnchor(question.target), text: `${shown}\n\n${outcome}` };
   await enqueueDelivery(tx, { message, changes: questionMessageKey(question) }, question.turnId === null ? {} : { turnId: question.turnId });
 };
 

@@ -101,8 +101,11 @@ export const sentMessageId = async (db: Reading, key: string): Promise<string | 
   return ids.length === 1 ? ids[0] : undefined;
 };
 
-/** Whether a delivery was ever enqueued under this key. */
-export const hasDelivery = async (db: Reading, key: string): Promise<boolean> => (await db.q.selectFrom('outbox').select('id').where('key', '=', key).executeTakeFirst()) !== undefined;
+/** What a delivery says, or said; undefined when none was ever enqueued under this key. */
+export const enqueuedText = async (db: Reading, key: string): Promise<string | undefined> => {
+  const row = await db.q.selectFrom('outbox').select('payload').where('key', '=', key).executeTakeFirst();
+  return row === undefined ? undefined : (JSON.parse(row.payload) as Delivery).message.text;
+};
 
 /** The oldest delivery of a lane that is not settled. */
 export const headOfLane = async (db: Reading, lane: string): Promise<OutboxItem | undefined> => {
