@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { program } from '../src/cli/program.ts';
 import { says } from '../src/agent/models/chat-simulator.ts';
 import type { Answer, SimulatedRequest } from '../src/agent/models/chat-simulator.ts';
+import { startDiscordSimulator } from '../src/platforms/discord/simulator.ts';
 import type { ChatsAnswer } from '../src/platforms/web/wire.ts';
 import { listSessions } from '../src/store/sessions/sessions.ts';
 import { heldAnswer, peek } from './support/scenes.ts';
@@ -102,5 +103,15 @@ describe('titles that conversations get by themselves', { concurrency: true }, (
     await until(() => world.shown().length === 1, 'the answer');
     await until(async () => (await inside.store.read((db) => db.q.selectFrom('turns').select('state').execute())).every(({ state }) => state === 'done'), 'the end of the turn');
     assert.deepEqual([await inside.store.read((db) => db.q.selectFrom('title_work').select('session_id').execute()), await titles(inside), asked(world)], [[], [null], 0]);
+  });
+
+  test('a thread that the gateway has opened is called like its conversation', async () => {
+    await using discord = await startDiscordSimulator();
+    await using world = await newWorld({ ...settings, platforms: { discord: { ...discord.options, allowed_users: [discord.ids.person], auto_thread: true } } });
+    world.model.otherwise(finding(says('Trip to Rome')));
+    await using _inside = await startInside(world);
+    const asked = await discord.say({ chatId: discord.ids.text, chatType: 'group', senderId: discord.ids.person, text: 'Where to go in spring?', mention: true });
+    await until(() => discord.visible(asked).length === 1, 'an answer in a thread');
+    await until(() => discord.threads().some(({ id, name }) => id === asked && name === 'Trip to Rome'), 'its name');
   });
 });

@@ -36,6 +36,7 @@ import { screenSent } from './hooks/screen-sent.ts';
 import { newTurnHooks } from './hooks/turn-hooks.ts';
 import { acceptEvent } from './inbox.ts';
 import { moveChat } from './move-chat.ts';
+import { nameChats } from './name-chats.ts';
 import { newMediaParts } from './media-parts.ts';
 import { childEnvironmentOf, newReach } from './reach.ts';
 import { gatewayMetrics } from './metrics.ts';
@@ -88,8 +89,8 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
   for (const value of Object.values(otlp?.headers ?? {})) options.redactor.remember(value);
   const exporter = otlp === undefined ? undefined : new SpanExporter(otlp, log);
   const traces = exporter === undefined ? undefined : newTraces({ exporter, store, clock, log });
-  const courtesies = newCourtesies({ store, log, accounts, settings, signal });
-  const naming = store.listen('titled', (sessionId) => void courtesies.nameChats(sessionId));
+  const courtesies = newCourtesies({ log, accounts, settings, signal });
+  const naming = store.listen('titled', (sessionId) => void nameChats({ store, clock, log, accounts, gate, signal }, sessionId));
   signal.addEventListener('abort', () => naming[Symbol.dispose](), { once: true });
   const counts = gatewayMetrics(options.metrics, { store, clock, accounts: () => accounts.status() });
   const childEnvironment = childEnvironmentOf(options.outside ?? {}, settings);

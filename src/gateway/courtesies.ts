@@ -2,13 +2,10 @@ import { menuOf } from '../commands/menu.ts';
 import type { InboundEvent } from '../core/message.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Adapter } from '../platforms/contract.ts';
-import { bindingsOf, findSession } from '../store/sessions/sessions.ts';
-import type { Store } from '../store/store.ts';
 import type { Accounts } from './accounts.ts';
 import type { GatewaySettings } from './settings.ts';
 
 export interface CourtesyDeps {
-  readonly store: Store;
   readonly log: Logger;
   readonly accounts: Accounts;
   settings(): GatewaySettings;
@@ -20,13 +17,11 @@ export interface Courtesies {
   publishMenu(account: string, adapter: Adapter): Promise<void>;
   /** Takes the waiting sign off a pressed button. */
   answerPress(event: InboundEvent, text: string | undefined): Promise<void>;
-  /** A conversation has a title; its chats show it where they can. */
-  nameChats(sessionId: string): Promise<void>;
 }
 
 const timeoutMs = 10_000;
 
-export const newCourtesies = ({ store, log, accounts, settings, signal }: CourtesyDeps): Courtesies => ({
+export const newCourtesies = ({ log, accounts, settings, signal }: CourtesyDeps): Courtesies => ({
   async publishMenu(account, adapter) {
     try {
       const menu = menuOf(settings(), accounts.platform(account)?.surface ?? 'chat');
@@ -40,15 +35,6 @@ export const newCourtesies = ({ store, log, accounts, settings, signal }: Courte
       await accounts.adapter(event.account)?.choices?.answer(event, text, AbortSignal.timeout(timeoutMs));
     } catch (error) {
       log.debug({ err: error, account: event.account }, 'button.not_answered');
-    }
-  },
-  async nameChats(sessionId) {
-    try {
-      const { title, places } = await store.read(async (db) => ({ title: (await findSession(db, sessionId))?.title, places: await bindingsOf(db, sessionId) }));
-      if (title == null) return;
-      for (const { target } of places) await accounts.adapter(target.account)?.names?.set(target, title, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
-    } catch (error) {
-      log.debug({ err: error, session: sessionId }, 'chat.not_named');
     }
   },
 });

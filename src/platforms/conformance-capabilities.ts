@@ -84,6 +84,20 @@ export const capabilities: Readonly<Record<string, Clause>> = {
     }
   },
 
+  'a thread that we have opened is called like its conversation, however often that is said': async ({ adapter, simulator, platform }) => {
+    const { names, threads } = adapter;
+    if (names === undefined || threads === undefined || simulator.threadName === undefined) return notOffered('its threads cannot be named');
+    for (const place of simulator.places) {
+      const thread = await threads.open(targetOf(platform.name, place), 'Conversation', never);
+      if (thread === undefined) continue;
+      assert.equal(simulator.threadName(thread), 'Conversation');
+      for (let times = 0; times < 2; times += 1) await names.set(thread, 'Trip to Rome', never);
+      assert.equal(simulator.threadName(thread), 'Trip to Rome');
+      return undefined;
+    }
+    return notOffered('it has no place for threads');
+  },
+
   'files go out whole': async ({ adapter, folder, message, visible }) => {
     if (adapter.media === undefined) return notOffered('it has no files');
     const media: OutboundMedia[] = [];

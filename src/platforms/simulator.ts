@@ -78,6 +78,8 @@ export interface PlatformSimulator extends AsyncDisposable {
   /** How many events the platform believes to be delivered. */
   acknowledged(): number;
   visible(chatId: string): readonly VisibleMessage[];
+  /** What people see a thread called, where threads have names. */
+  threadName?(thread: { readonly chatId: string; readonly threadId?: string }): string | undefined;
   /** Chats in which "typing" was shown, in order. */
   typing(): readonly string[];
   press(chatId: string, messageId: string, data: string, senderId: string): Promise<string>;

@@ -1,5 +1,5 @@
 import type { Target } from '../../src/core/message.ts';
-import type { Adapter } from '../../src/platforms/contract.ts';
+import type { AccountData, Adapter } from '../../src/platforms/contract.ts';
 import { telegram } from '../../src/platforms/telegram/index.ts';
 import type { TelegramSimulator } from '../../src/platforms/telegram/simulator.ts';
 import { openTestAccount } from './test-account.ts';
@@ -8,7 +8,8 @@ import { testInbox } from './test-inbox.ts';
 import type { TestInbox } from './test-inbox.ts';
 
 /** The real adapter, connected to the simulator. */
-export const openAccount = (simulator: TelegramSimulator, overrides: Readonly<Record<string, unknown>> = {}): Promise<TestAccount> => openTestAccount(telegram, { ...simulator.options, ...overrides });
+export const openAccount = (simulator: TelegramSimulator, overrides: Readonly<Record<string, unknown>> = {}, data?: AccountData): Promise<TestAccount> =>
+  openTestAccount(telegram, { ...simulator.options, ...overrides }, data);
 
 export interface Running {
   readonly inbox: TestInbox;

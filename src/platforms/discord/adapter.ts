@@ -1,6 +1,7 @@
 import { PlatformError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Adapter, AdapterContext, Identity, Typing } from '../contract.ts';
+import { newOwnThreads } from '../own-threads.ts';
 import { forgetProgress } from '../progress.ts';
 import { channelOf } from './address.ts';
 import { openApi } from './api.ts';
@@ -19,7 +20,7 @@ import { receive } from './receive.ts';
 import { newSend } from './send.ts';
 import { newThreadsBelow } from './threads-below.ts';
 import type { ThreadsBelow } from './threads-below.ts';
-import { newThreads } from './threads.ts';
+import { newNames, newThreads } from './threads.ts';
 import { readUser, record, text } from './wire.ts';
 
 const identify = async (api: DiscordApi, signal: AbortSignal): Promise<Identity> => {
@@ -46,12 +47,13 @@ export const open = async ({ account, options, log, data }: AdapterContext<Disco
   const places = newPlaces(api);
   const directChats = newDirectChats(data);
   const interactions = newInteractions({ api, data, clock, log });
-  const threadsBelow = newThreadsBelow({ api, data, clock });
+  const ownThreads = newOwnThreads({ data, clock, log });
+  const threadsBelow = newThreadsBelow({ api, data, clock, ownThreads });
   const posts = newPosts({ api, data, clock, options });
   return {
     identify: (signal) => identify(api, signal),
     async run(inbox, identity, signal) {
-      await Promise.all([forgetProgress(data, clock.now()), interactions.forgetOld(), threadsBelow.forgetOld()]);
+      await Promise.all([forgetProgress(data, clock.now()), interactions.forgetOld(), threadsBelow.forgetOld(), ownThreads.forgetOld()]);
       const catching = { api, clock, log, catchUpHours: options.catch_up_hours };
       const receiving = { api, inbox, reading: { account, identity, options }, places, directChats, interactions, threadsBelow, catching, log, clock };
       await receive(receiving, { token: options.token, quietMs: options.probe_seconds * 1000, shards: options.shards }, signal);
@@ -64,7 +66,8 @@ export const open = async ({ account, options, log, data }: AdapterContext<Disco
     typing: newTyping(api, threadsBelow),
     choices: interactions.choices,
     media: newMedia(api, options),
-    threads: newThreads(api, places, log),
+    threads: newThreads({ api, places, log, ownThreads }),
+    names: newNames({ api, ownThreads, threadsBelow }),
     directory: newDirectory(api),
     ...(options.reactions && { reactions: newReactions(api, places, clock) }),
     ...(options.slash_commands && { menu: newMenu(api) }),

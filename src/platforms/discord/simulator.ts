@@ -44,6 +44,8 @@ export interface DiscordSimulator extends PlatformSimulator {
   giveRoles(userId: string, roles: readonly string[]): void;
   reactionsOn(chatId: string, messageId: string): readonly string[];
   commands(): readonly unknown[];
+  /** A person gives a channel or thread another name. */
+  rename(channelId: string, name: string): void;
   threads(): readonly { readonly id: string; readonly name: string; readonly parentId: string | undefined }[];
   goOffline(): Promise<void>;
   goOnline(): Promise<void>;
@@ -88,6 +90,7 @@ const discordControls = (context: ServerContext, server: SimulatorServer, hear: 
     giveRoles: (userId: string, roles: readonly string[]) => void world.roles.set(userId, roles),
     reactionsOn: (chatId: string, messageId: string) => [...(world.channels.get(chatId)?.messages.get(messageId)?.reactions.keys() ?? [])],
     commands: () => world.commands,
+    rename: (channelId: string, name: string) => void (world.channel(channelId).name = name),
     threads: () => [...world.channels.values()].filter(({ parentId }) => parentId !== undefined).map(({ id, name, parentId }) => ({ id, name, parentId })),
     goOffline: () => server.goOffline(),
     goOnline: () => server.goOnline(),
@@ -163,6 +166,7 @@ export const startDiscordSimulator = async ({ port = 0, heartbeatMs = 41_250 }: 
     },
     acknowledged: () => gateway.acknowledged,
     visible: (chatId) => visibleIn(world, chatId),
+    threadName: ({ chatId }) => world.channels.get(chatId)?.name,
     typing: () => world.typing,
     press: (chatId, messageId, data, senderId) => heard(() => press(printer, { chatId, messageId, data, senderId })),
     fail(plan) {

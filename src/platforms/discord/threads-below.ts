@@ -2,6 +2,7 @@ import { PlatformError } from '../../core/errors.ts';
 import type { InboundEvent } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Accepted, AccountData } from '../contract.ts';
+import type { OwnThreads } from '../own-threads.ts';
 import type { DiscordApi } from './api.ts';
 import { integer, record, snowflake, text } from './wire.ts';
 
@@ -11,6 +12,8 @@ export interface ThreadsBelow {
   promise(event: InboundEvent, channelId: string, accept: () => Promise<Accepted>): Promise<void>;
   /** Opens the thread if it was promised and is not there. */
   ensure(threadId: string, signal: AbortSignal): Promise<void>;
+  /** Gives one that is not there yet another name; false when none was promised. */
+  rename(threadId: string, name: string): Promise<boolean>;
   forgetOld(): Promise<void>;
 }
 
@@ -27,12 +30,13 @@ export const threadName = (words: string, otherwise = 'Conversation'): string =>
   return (name.length > longestName ? `${name.slice(0, longestName - 1).toWellFormed()}…` : name) || otherwise;
 };
 
-export const newThreadsBelow = ({ api, data, clock }: { readonly api: DiscordApi; readonly data: AccountData; readonly clock: Clock }): ThreadsBelow => {
+export const newThreadsBelow = ({ api, data, clock, ownThreads }: { readonly api: DiscordApi; readonly data: AccountData; readonly clock: Clock; readonly ownThreads: OwnThreads }): ThreadsBelow => {
   const open = new Set<string>();
   const create = async (threadId: string, channel: string, name: string, signal: AbortSignal): Promise<void> => {
     const call = { method: 'POST', route: '/channels/{channel}/messages/{message}/threads', ids: { channel, message: threadId }, body: { name, auto_archive_duration: archiveMinutes } } as const;
     try {
       await api.call(call, signal);
+      await ownThreads.named({ chatId: threadId, threadId }, name);
     } catch (error) {
       if (!(error instanceof PlatformError) || error.code !== 'rejected') throw error;
       // There may be one already, made by somebody else or by a try whose answer was lost.
@@ -56,6 +60,11 @@ export const newThreadsBelow = ({ api, data, clock }: { readonly api: DiscordApi
       }
       if (open.size > 5000) open.clear();
       open.add(threadId);
+    },
+    async rename(threadId, name) {
+      const value = await data.get(prefix + threadId);
+      // While it is looked at it may be opened, under its first name.
+      return value !== undefined && data.change({ key: prefix + threadId, from: value, to: JSON.stringify({ ...record(JSON.parse(value)), name }), set: new Map(), remove: [] });
     },
     async forgetOld() {
       for (const { key, value } of await data.list(prefix)) {

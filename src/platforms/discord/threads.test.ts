@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { message } from '../../../test/support/test-account.ts';
 import { PlatformError } from '../../core/errors.ts';
 import { replyTarget } from '../../core/message.ts';
-import { never } from '../conformance-bench.ts';
+import { failure, never } from '../conformance-bench.ts';
 import { discordPeople, openAccount, toChat } from './discord.test-support.ts';
 
 const discord = discordPeople();
@@ -68,5 +68,50 @@ describe('threads for a handoff', () => {
     const thread = await discord.account.adapter.threads?.open(toChat(discord.simulator.ids.text), 'Handed over', never);
     assert.equal(discord.simulator.visible(discord.simulator.ids.text)[0]?.id, thread?.chatId);
     assert.equal(discord.simulator.visible(discord.simulator.ids.text)[0]?.text, '🧵 Handed over');
+  });
+});
+
+describe('threads that we have opened', () => {
+  const names = () => discord.account.adapter.names ?? assert.fail('threads cannot be named');
+  const nameOf = (id: string): string | undefined => discord.simulator.threads().find((thread) => thread.id === id)?.name;
+  const renames = (): number => discord.simulator.log.filter(({ method }) => method === 'PATCH').length;
+
+  it('are called like their conversation, also after a restart, and not twice', async () => {
+    await discord.connect({ auto_thread: true });
+    const event = await discord.say('Plan my week', { mention: true });
+    const target = replyTarget(event);
+    await discord.account.adapter.send(message(target, 'Gladly.'), never);
+    const { adapter } = await openAccount(discord.simulator, { auto_thread: true }, discord.account.data);
+    for (let times = 0; times < 2; times += 1) await adapter.names?.set(target, 'A quiet week', never);
+    assert.deepEqual([nameOf(event.chat.id), renames()], ['A quiet week', 1]);
+    const thread = (await discord.account.adapter.threads?.open(toChat(discord.simulator.ids.text), 'Handed over', never)) ?? assert.fail('no thread');
+    await names().set(thread, 'x'.repeat(300), never);
+    assert.equal(nameOf(thread.chatId), `${'x'.repeat(99)}…`);
+  });
+
+  it('have the name from the beginning when the answer comes later than the name', async () => {
+    await discord.connect({ auto_thread: true });
+    const event = await discord.say('Plan my week', { mention: true });
+    await names().set(replyTarget(event), 'A quiet week', never);
+    await discord.account.adapter.send(message(replyTarget(event), 'Gladly.'), never);
+    assert.deepEqual([nameOf(event.chat.id), renames()], ['A quiet week', 0]);
+  });
+
+  it('keep the name that a person gives them, and those of people theirs', async () => {
+    const thread = (await discord.account.adapter.threads?.open(toChat(discord.simulator.ids.text), 'Handed over', never)) ?? assert.fail('no thread');
+    discord.simulator.rename(thread.chatId, 'Mine');
+    for (let times = 0; times < 2; times += 1) await names().set(thread, 'A quiet week', never);
+    await names().set(toChat(discord.simulator.ids.thread, { chatType: 'thread' }), 'A quiet week', never);
+    await names().set(toChat(discord.simulator.ids.text), 'A quiet week', never);
+    assert.deepEqual([nameOf(thread.chatId), nameOf(discord.simulator.ids.thread), renames()], ['Mine', 'plans', 0]);
+  });
+
+  it('say when there are too many names, and messages do not wait for that', async () => {
+    const thread = (await discord.account.adapter.threads?.open(toChat(discord.simulator.ids.text), 'Handed over', never)) ?? assert.fail('no thread');
+    discord.simulator.fail({ what: 'edit', fault: { type: 'rate_limit', retryAfterMs: 600_000 } });
+    const { facts } = await failure(names().set(thread, 'A quiet week', never), 'rate_limited');
+    assert.deepEqual([facts.scope, facts.retryAfterMs], ['chat', 600_000]);
+    await discord.account.adapter.send(message(thread, 'still talking'), never);
+    assert.equal(nameOf(thread.chatId), 'Handed over');
   });
 });

@@ -1,15 +1,17 @@
 import { PlatformError } from '../../core/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Threads } from '../contract.ts';
+import type { ChatNames, Threads } from '../contract.ts';
+import type { OwnThreads } from '../own-threads.ts';
 import { channelOf } from './address.ts';
 import { madeId } from './api.ts';
 import type { DiscordApi } from './api.ts';
 import type { Places } from './places.ts';
 import { archiveMinutes, threadName } from './threads-below.ts';
-import { channelTypes, isForumType, isThreadType } from './wire.ts';
+import type { ThreadsBelow } from './threads-below.ts';
+import { channelTypes, isForumType, isThreadType, record, text } from './wire.ts';
 
 /** Asks for a thread by itself, then for one that hangs on a message of ours; forums have nothing but posts. */
-export const newThreads = (api: DiscordApi, places: Places, log: Logger): Threads => {
+export const newThreads = ({ api, places, log, ownThreads }: { readonly api: DiscordApi; readonly places: Places; readonly log: Logger; readonly ownThreads: OwnThreads }): Threads => {
   const create = async (channel: string, body: object, signal: AbortSignal): Promise<string> => madeId(await api.call({ method: 'POST', route: '/channels/{channel}/threads', ids: { channel }, body, once: true }, signal));
   const createBelow = async (channel: string, name: string, signal: AbortSignal): Promise<string> => {
     const seed = madeId(await api.call({ method: 'POST', route: '/channels/{channel}/messages', ids: { channel }, body: { content: `🧵 ${name}`, allowed_mentions: { parse: [] } }, once: true }, signal));
@@ -33,7 +35,9 @@ export const newThreads = (api: DiscordApi, places: Places, log: Logger): Thread
       if (above === undefined) return undefined;
       const type = isThreadType(place?.type) ? (await places.find(above, signal))?.type : place?.type;
       try {
-        const threadId = await open(above, type, threadName(wanted), signal);
+        const name = threadName(wanted);
+        const threadId = await open(above, type, name, signal);
+        await ownThreads.named({ chatId: threadId, threadId }, name);
         return { account: chat.account, chatId: threadId, chatType: 'thread', threadId, ...(chat.scopeId !== undefined && { scopeId: chat.scopeId }) };
       } catch (error) {
         if (!(error instanceof PlatformError) || !['unsupported', 'rejected', 'forbidden'].includes(error.code)) throw error;
@@ -43,3 +47,19 @@ export const newThreads = (api: DiscordApi, places: Places, log: Logger): Thread
     },
   };
 };
+
+/** Threads that we have opened are called like their conversation, until a person calls them otherwise. */
+export const newNames = ({ api, ownThreads, threadsBelow }: { readonly api: DiscordApi; readonly ownThreads: OwnThreads; readonly threadsBelow: ThreadsBelow }): ChatNames => ({
+  async set(chat, wanted, signal) {
+    const name = threadName(wanted);
+    const channel = channelOf(chat);
+    const thread = { chatId: channel, threadId: channel };
+    if (await threadsBelow.rename(channel, name)) return;
+    const before = await ownThreads.nameOf(thread);
+    if (before === undefined || before === name) return;
+    const shown = text(record(await api.call({ method: 'GET', route: '/channels/{channel}', ids: { channel } }, signal))?.['name']);
+    if (shown !== before && shown !== name) return ownThreads.leave(thread);
+    if (shown !== name) await api.call({ method: 'PATCH', route: '/channels/{channel}', ids: { channel }, body: { name } }, signal);
+    await ownThreads.named(thread, name);
+  },
+});

@@ -101,4 +101,5 @@ export const unlessRefusedWith =
   };
 
 export const notModified = /message is not modified/i;
+export const topicNotModified = /TOPIC_NOT_MODIFIED/i;
 export const alreadyDeleted = /message to delete not found/i;

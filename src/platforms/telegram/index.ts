@@ -1,8 +1,7 @@
 import type { ReactionType } from 'grammy/types';
 import { PlatformError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
-import type { Adapter, AdapterContext, Choices, Identity, Platform, Reactions, Threads, Typing } from '../contract.ts';
+import type { Adapter, AdapterContext, Choices, Identity, Platform, Reactions, Typing } from '../contract.ts';
 import { requireMessage, typingAddressOf } from './address.ts';
 import { openApi } from './api.ts';
 import type { TelegramApi } from './api.ts';
@@ -14,38 +13,19 @@ import { telegramOptions } from './options.ts';
 import type { TelegramOptions } from './options.ts';
 import { clientSplitsAt } from './parse-message.ts';
 import { newParser } from './parse.ts';
+import { newOwnThreads } from '../own-threads.ts';
 import { forgetProgress } from '../progress.ts';
 import { poll } from './receive.ts';
 import { newSend } from './send.ts';
+import { newNames, newThreads } from './topics.ts';
 import { newWebhook } from './webhook.ts';
-import { integer, readUser, record } from './wire.ts';
+import { readUser } from './wire.ts';
 
 const identify = async (api: TelegramApi, signal: AbortSignal): Promise<Identity> => {
   const me = readUser(await api.repeatable('account', signal, (raw, s) => raw.getMe(s)));
   if (me === undefined) throw new PlatformError('unavailable', 'getMe: the answer is not a user');
   return { id: String(me.id), name: me.name ?? String(me.id), ...(me.username !== undefined && { handle: me.username }) };
 };
-
-const maxTopicName = 128;
-
-/** A topic in a forum, or in a direct chat whose bot has topics enabled. */
-const newThreads = (api: TelegramApi, log: Logger): Threads => ({
-  async open(chat, name, signal) {
-    if (chat.chatType === 'channel') return undefined;
-    const title = name.trim().slice(0, maxTopicName).toWellFormed() || 'Topic';
-    const { replyTo: _elsewhere, ...place } = chat;
-    try {
-      const topic = record(await api.once(signal, (raw, s) => raw.createForumTopic({ chat_id: chat.chatId, name: title }, s)));
-      const threadId = integer(topic?.['message_thread_id']);
-      if (threadId === undefined) throw new PlatformError('unknown_outcome', 'createForumTopic: the answer has no thread');
-      return { ...place, threadId: String(threadId) };
-    } catch (error) {
-      if (!(error instanceof PlatformError) || (error.code !== 'unsupported' && error.code !== 'rejected')) throw error;
-      log.info({ chatId: chat.chatId, reason: error.message }, 'telegram.thread.refused');
-      return undefined;
-    }
-  },
-});
 
 /** Telegram knows the red heart without the variation selector that keyboards add. */
 const bareEmoji = (emoji: string): string => emoji.replaceAll('\uFE0F', '');
@@ -81,12 +61,13 @@ const open = async ({ account, options, log, data }: AdapterContext<TelegramOpti
   const api = openApi(options);
   const clock = systemClock;
   const { webhook_url: url, webhook_secret: secret } = options;
+  const ownThreads = newOwnThreads({ data, clock, log });
   const webhook = url === undefined || secret === undefined ? undefined : newWebhook({ url, secret });
   return {
     identify: (signal) => identify(api, signal),
     async run(inbox, identity, signal) {
-      await forgetProgress(data, clock.now());
-      const receiving = { api, inbox, log, clock, parse: newParser({ account, identity, options }), pollTimeoutSeconds: options.poll_timeout_seconds };
+      await Promise.all([forgetProgress(data, clock.now()), ownThreads.forgetOld()]);
+      const receiving = { api, inbox, log, clock, ownThreads, parse: newParser({ account, identity, options }), pollTimeoutSeconds: options.poll_timeout_seconds };
       await (webhook === undefined ? poll(receiving, signal) : webhook.run(receiving, signal));
     },
     send: newSend({ api, options, data, clock }),
@@ -94,7 +75,8 @@ const open = async ({ account, options, log, data }: AdapterContext<TelegramOpti
     typing: newTyping(api),
     choices: newChoices(api),
     media: newMedia(api),
-    threads: newThreads(api, log),
+    threads: newThreads({ api, log, ownThreads }),
+    names: newNames(api, ownThreads),
     menu: newMenu(api, options.command_menu),
     ...(options.reactions && { reactions: newReactions(api) }),
     ...(webhook !== undefined && { webhook: webhook.webhook }),

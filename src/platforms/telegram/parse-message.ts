@@ -1,16 +1,16 @@
 import type { AccountName } from '../../core/ids.ts';
 import type { Chat, InboundEvent, Sender } from '../../core/message.ts';
-import type { Identity } from '../contract.ts';
+import type { ChatMove, Identity } from '../contract.ts';
 import type { Addressed } from './addressing.ts';
 import { contentName, readContent } from './content.ts';
 import type { Content } from './content.ts';
 import type { TelegramOptions } from './options.ts';
 import { threadOf, toChat, toReply, toSender } from './place.ts';
-import { list, readMessage, readUser } from './wire.ts';
+import { integer, list, readMessage, readUser, record, text } from './wire.ts';
 import type { WireEntity, WireMessage } from './wire.ts';
 
-/** An event, or the reason why there is none. */
-export type Parsed = InboundEvent | { readonly skip: string };
+/** An event, something that happened to a place, or the reason why there is neither. */
+export type Parsed = InboundEvent | { readonly moved: ChatMove } | { readonly renamed: { readonly chatId: string; readonly threadId: string } } | { readonly skip: string };
 
 /** What reading an update depends on, prepared once per connection. */
 export interface Reading {
@@ -55,6 +55,13 @@ const parseJoin = (reading: Reading, message: WireMessage): Parsed => {
   };
 };
 
+/** A group that became a supergroup has another id: both say so, the old one to us first. */
+const moveIn = ({ chat, raw }: WireMessage): ChatMove | undefined => {
+  const [to, from] = [integer(raw['migrate_to_chat_id']), integer(raw['migrate_from_chat_id'])];
+  if (to !== undefined) return { from: String(chat.id), to: String(to) };
+  return from === undefined ? undefined : { from: String(from), to: String(chat.id) };
+};
+
 const isAddressed = ({ options, freeChats }: Reading, facts: { chat: Chat; said: Addressed; repliesToUs: boolean }): boolean => {
   const { chat, said, repliesToUs } = facts;
   if (chat.type === 'dm' || said.mentioned) return true;
@@ -69,8 +76,11 @@ export const parseMessage = (reading: Reading, value: unknown, edit?: number): P
   const chat = toChat(message.chat, message);
   const sender = toSender(message);
   if (isIgnored(reading, chat)) return skip('ignored thread');
+  const moved = moveIn(message);
+  if (moved !== undefined) return { moved };
   if (Array.isArray(message.raw['new_chat_members'])) return parseJoin(reading, message);
   if (sender.id === reading.identity.id) return skip('own message');
+  if (text(record(message.raw['forum_topic_edited'])?.['name']) !== undefined && chat.threadId !== undefined) return { renamed: { chatId: chat.id, threadId: chat.threadId } };
   const content = readContent(message.raw);
   if (content === undefined) return skip(`no content: ${contentName(message.raw)}`);
   if (edit !== undefined && content.isLiveLocation) return skip('live location update');

@@ -20,7 +20,7 @@ const said = (fields: object) => ({ update_id: 900, message: { message_id: 5, da
 
 const eventOf = (update: unknown, options?: Readonly<Record<string, unknown>>): InboundEvent => {
   const parsed = parserWith(options)(update, 1234);
-  if ('skip' in parsed) assert.fail(`skipped: ${parsed.skip}`);
+  if (!('kind' in parsed)) assert.fail(`no event: ${JSON.stringify(parsed)}`);
   return parsed;
 };
 
@@ -289,12 +289,29 @@ describe('other updates', () => {
   });
 });
 
+describe('places', () => {
+  const parsed = (fields: object) => parserWith()(said(fields), 0);
+
+  it('that go on under another id say so, in the old one and in the new one', () => {
+    const move = { moved: { from: '-5', to: '-1005' } };
+    assert.deepEqual(parsed({ chat: { id: -5, type: 'group', title: 'Team' }, migrate_to_chat_id: -1005 }), move);
+    assert.deepEqual(parsed({ chat: { ...group, id: -1005 }, from: { id: 42, is_bot: true, first_name: 'Hermes' }, migrate_from_chat_id: -5 }), move);
+  });
+
+  it('that a person names say so; those that we name do not', () => {
+    const topic = { chat: forum, message_thread_id: 9, is_topic_message: true, forum_topic_edited: { name: 'Mine' } };
+    assert.deepEqual(parsed(topic), { renamed: { chatId: '-100', threadId: '9' } });
+    assert.deepEqual(parsed({ ...topic, from: { id: 42, is_bot: true, first_name: 'Hermes' } }), { skip: 'own message' });
+    assert.ok('skip' in parsed({ ...topic, forum_topic_edited: { icon_custom_emoji_id: '1' } }), 'another picture is no name');
+  });
+});
+
 describe('anything', () => {
   it('recorded on the real platform is understood', () => {
     const parse = newParser({ account: 'telegram', identity: { id: recorded.bot.id, name: 'x', handle: recorded.bot.username }, options: telegramOptions.parse({ token: '1:a' }) });
     const texts = Object.values(recorded.updates).map((update) => {
       const parsed = parse(update, 0);
-      return 'skip' in parsed ? parsed.skip : [parsed.text, parsed.mentioned, parsed.sender.name];
+      return 'kind' in parsed ? [parsed.text, parsed.mentioned, parsed.sender.name] : parsed;
     });
     assert.deepEqual(texts, [['hi', true, 'Test User'], ['how are you', false, 'Test User']]);
   });

@@ -3,6 +3,7 @@ import { PlatformError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Inbox } from '../contract.ts';
+import type { OwnThreads } from '../own-threads.ts';
 import type { TelegramApi } from './api.ts';
 import { updateKinds } from './parse.ts';
 import type { Parsed } from './parse-message.ts';
@@ -14,6 +15,7 @@ export interface Receiving {
   readonly parse: (update: unknown, receivedAtMs: number) => Parsed;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly ownThreads: OwnThreads;
   readonly pollTimeoutSeconds: number;
 }
 
@@ -39,9 +41,19 @@ const readPosition = (value: string | undefined): Position | undefined => {
 };
 
 /** Stores one update. Resolves also when it was skipped on purpose; rejects when it must come again. */
-export const take = async ({ inbox, log }: Pick<Receiving, 'inbox' | 'log'>, parsed: Parsed, updateId: number | undefined): Promise<void> => {
+export const take = async ({ inbox, log, ownThreads }: Pick<Receiving, 'inbox' | 'log' | 'ownThreads'>, parsed: Parsed, updateId: number | undefined): Promise<void> => {
   if ('skip' in parsed) log.info({ updateId, reason: parsed.skip }, 'telegram.update.skipped');
+  else if ('moved' in parsed) await inbox.moved(parsed.moved);
+  // A name that a person has chosen stays.
+  else if ('renamed' in parsed) await ownThreads.leave(parsed.renamed);
   else await inbox.accept(parsed);
+};
+
+/** What keeps its order; what is said in a chat comes behind the news that it goes on from another. */
+const laneOf = (parsed: Parsed): string | undefined => {
+  if ('skip' in parsed) return undefined;
+  if ('moved' in parsed) return parsed.moved.to;
+  return 'renamed' in parsed ? parsed.renamed.chatId : parsed.chat.id;
 };
 
 /**
@@ -53,7 +65,7 @@ const takeAll = async (receiving: Receiving, updates: readonly unknown[]): Promi
   const taken = updates.map((update) => {
     const id = integer(record(update)?.['update_id']);
     const parsed = receiving.parse(update, receiving.clock.now());
-    const lane = 'skip' in parsed ? undefined : parsed.chat.id;
+    const lane = laneOf(parsed);
     const before = lane === undefined ? undefined : lanes.get(lane);
     const done = before === undefined ? take(receiving, parsed, id) : before.then(() => take(receiving, parsed, id));
     if (lane !== undefined) lanes.set(lane, done);

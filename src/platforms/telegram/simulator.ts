@@ -144,6 +144,7 @@ export const startTelegramSimulator = async (wanted: TelegramSimulatorOptions = 
     },
     acknowledged: () => world.updates.acknowledged,
     visible: (chatId) => world.chats.visible(chatId),
+    threadName: ({ chatId, threadId }) => world.chats.get(chatId).topics.get(Number(threadId)),
     typing: () => world.typing,
     press: async (chatId, messageId, data, senderId) => publish(press(world, { chatId, messageId, data, senderId })),
     fail(plan) {

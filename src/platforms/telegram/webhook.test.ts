@@ -6,6 +6,8 @@ import { silentLogger } from '../../lib/logger.ts';
 import { never, serveRoutes } from '../conformance-bench.ts';
 import type { Adapter } from '../contract.ts';
 import { openApi } from './api.ts';
+import { newOwnThreads } from '../own-threads.ts';
+import { openAccountData } from '../../../test/support/account-data.ts';
 import { telegramOptions } from './options.ts';
 import { startTelegramSimulator } from './simulator.ts';
 import type { TelegramSimulator } from './simulator.ts';
@@ -117,7 +119,8 @@ describe('a webhook', () => {
     const options = telegramOptions.parse(simulator.options);
     const clock = manualClock();
     const inbox = testInbox();
-    const receiving = { api: openApi(options), inbox, clock, log: silentLogger, parse: () => ({ skip: 'unused' }), pollTimeoutSeconds: 1 };
+    using data = openAccountData(':memory:');
+    const receiving = { api: openApi(options), inbox, clock, log: silentLogger, parse: () => ({ skip: 'unused' }), pollTimeoutSeconds: 1, ownThreads: newOwnThreads({ data, clock, log: silentLogger }) };
     const ended = newWebhook({ url: options.webhook_url ?? '', secret: options.webhook_secret ?? '' }).run(receiving, never);
     ended.catch(() => undefined);
     await until(() => clock.waiting() === 1);

@@ -104,6 +104,15 @@ const startThread = (call: RouteCall, below?: StoredMessage): unknown => {
   return printChannel(call.world, thread);
 };
 
+const rename = (call: RouteCall): unknown => {
+  const channel = channelAt(call);
+  const name = text(call.body.fields['name']) ?? '';
+  if (name === '' || name.length > 100) throw new Refusal(400, 50035, 'Invalid Form Body');
+  channel.name = name;
+  tellChannel(call, isThreadType(channel.type) ? 'THREAD_UPDATE' : 'CHANNEL_UPDATE', channel);
+  return printChannel(call.world, channel);
+};
+
 const guildChannels = (world: World, threads: boolean): readonly Json[] => [...world.channels.values()].filter((channel) => isInGuild(channel) && isThreadType(channel.type) === threads).map((channel) => printChannel(world, channel));
 
 /** The part of Discord's API that bots of our kind use. */
@@ -122,6 +131,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: /^\/guilds\/\d+\/threads\/active$/, run: ({ world }) => ({ threads: guildChannels(world, true), members: [] }) },
   { method: 'GET', path: /^\/guilds\/\d+\/members\/(\d+)$/, run: ({ world, params: [id = ''] }) => ({ ...memberOf(world, id), user: id === world.bot.id ? world.bot : person(id) }) },
   { method: 'GET', path: /^\/channels\/(\d+)$/, run: (call) => printChannel(call.world, channelAt(call)) },
+  { method: 'PATCH', path: /^\/channels\/(\d+)$/, what: 'edit', run: rename },
   {
     method: 'GET',
     path: /^\/channels\/(\d+)\/thread-members\/@me$/,

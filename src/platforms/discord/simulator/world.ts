@@ -37,7 +37,7 @@ export interface StoredMessage {
 export interface Channel {
   readonly id: string;
   readonly type: number;
-  readonly name: string;
+  name: string;
   readonly parentId?: string;
   /** Of a direct chat. */
   readonly recipient?: string;

@@ -86,8 +86,11 @@ const createTopic: Method = (call) => {
 const editTopic: Method = (call) => {
   const chat = chatOf(call);
   const id = Number(call.params['message_thread_id']);
-  if (!chat.topics.has(id)) throw badRequest('message thread not found');
-  chat.topics.set(id, text(call.params['name']) ?? '');
+  if (!chat.topics.has(id)) throw badRequest('TOPIC_ID_INVALID');
+  const name = text(call.params['name']) ?? '';
+  if (name.length > 128) throw badRequest('TOPIC_TITLE_TOO_LONG');
+  if (name === chat.topics.get(id)) throw badRequest('TOPIC_NOT_MODIFIED');
+  chat.topics.set(id, name);
   return true;
 };
 
