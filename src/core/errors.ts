@@ -21,6 +21,8 @@ export interface PlatformErrorFacts {
   readonly scope?: 'chat' | 'account';
   /** What was missing, for `not_found`. */
   readonly missing?: 'thread' | 'reply' | 'message' | 'file';
+  /** The name of the file that cannot be sent, where it is known which. */
+  readonly file?: string;
   /** The chat has moved: deliver there from now on. */
   readonly movedToChatId?: string;
   readonly cause?: unknown;

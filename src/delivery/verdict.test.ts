@@ -76,6 +76,14 @@ describe('what certainly did not arrive', () => {
     assert.equal(sent('').text, '⚠️ report.pdf could not be sent.');
   });
 
+  test('a file that is too large takes neither the words nor the other files with it, and people are told', () => {
+    const file = (name: string) => ({ kind: 'document', path: `/media/${name}`, mime: 'application/pdf', name }) as const;
+    const { message } = item().delivery;
+    const sent = (facts: PlatformErrorFacts) => deliveryOf(judge('too_large', item({ message: { ...message, text: 'Here.', media: [file('big.pdf'), file('small.pdf')] } }), facts)).message;
+    assert.deepEqual(sent({ file: 'big.pdf' }), { ...message, text: 'Here.\n\n⚠️ big.pdf cannot be sent here: too large.', media: [file('small.pdf')] });
+    for (const facts of [{}, { file: 'unheard-of.pdf' }]) assert.deepEqual(sent(facts), { ...message, text: 'Here.\n\n⚠️ big.pdf, small.pdf cannot be sent here: too large.' }, 'all of them where nobody knows which');
+  });
+
   test('an anchor that is gone is left out; a thread that is gone is not replaced by another place', () => {
     const { target } = deliveryOf(judge('not_found', item({ rest: ['more'] }), { missing: 'reply' })).message;
     assert.ok(!('replyTo' in target));

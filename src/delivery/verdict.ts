@@ -1,5 +1,5 @@
 import type { PlatformError, PlatformErrorCode } from '../core/errors.ts';
-import type { OutboundMessage } from '../core/message.ts';
+import type { OutboundMedia, OutboundMessage } from '../core/message.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Platform } from '../platforms/contract.ts';
 import type { Delivery, OutboxItem } from '../store/messages/outbox.ts';
@@ -41,18 +41,22 @@ const unanchored = (delivery: Delivery): Delivery => ({ ...delivery, message: { 
 
 const aboutTheMessage: ReadonlySet<PlatformErrorCode> = new Set(['not_found', 'unsupported', 'rejected']);
 
-/** The words of a message are worth sending without its files; undefined when it has none. */
-const withoutFiles = (delivery: Delivery): Delivery | undefined => {
+/** The words of a message, and its other files, are worth sending without those that cannot be; undefined when it has none. */
+const withoutFiles = (delivery: Delivery, error?: PlatformError): Delivery | undefined => {
   const { media, ...message } = delivery.message;
   if (media === undefined) return undefined;
-  const missing = `⚠️ ${media.map(({ name }) => name).join(', ')} could not be sent.`;
-  return { ...delivery, message: { ...message, text: message.text === '' ? missing : `${message.text}\n\n${missing}` } };
+  const { file } = error?.facts ?? {};
+  const isBad = ({ name }: OutboundMedia): boolean => file === undefined || !media.some((each) => each.name === file) || name === file;
+  const kept = media.filter((each) => !isBad(each));
+  const why = error?.code === 'too_large' ? 'cannot be sent here: too large' : 'could not be sent';
+  const missing = `⚠️ ${media.filter(isBad).map(({ name }) => name).join(', ')} ${why}.`;
+  return { ...delivery, message: { ...message, ...(kept.length > 0 && { media: kept }), text: message.text === '' ? missing : `${message.text}\n\n${missing}` } };
 };
 
 /** The same delivery without what the platform refused to do with it, or what is no longer there. */
 const withoutRefused = (delivery: Delivery, error: PlatformError): Delivery | undefined => {
   if (delivery.changes !== undefined) return undefined;
-  if (error.code === 'not_found' && error.facts.missing === 'file') return withoutFiles(delivery);
+  if (error.code === 'too_large' || (error.code === 'not_found' && error.facts.missing === 'file')) return withoutFiles(delivery, error);
   if (delivery.finishes !== undefined && aboutTheMessage.has(error.code)) return asNew(delivery);
   const anchored = error.code === 'not_found' && error.facts.missing === 'reply' && delivery.message.target.replyTo !== undefined;
   return anchored ? unanchored(delivery) : undefined;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaKind, OutboundMedia } from '../core/message.ts';
 import { eventually, eventWith, failure, never, notOffered, targetOf } from './conformance-bench.ts';
@@ -114,6 +114,22 @@ export const capabilities: Readonly<Record<string, Clause>> = {
       assert.ok(seen !== undefined && Buffer.from(seen.bytes).equals(bytes), `${name} is not what was sent`);
       if (kind === 'document') assert.equal(seen.name, name);
     }
+  },
+
+  'a file above the limit is named, and nothing is shown': async ({ adapter, folder, message, visible }) => {
+    if (adapter.media === undefined) return notOffered('it has no files');
+    const files = [{ name: 'small.txt', sizeBytes: 10 }, { name: 'too large.bin', sizeBytes: adapter.media.maxUploadBytes + 1 }];
+    const media: OutboundMedia[] = [];
+    for (const { name, sizeBytes } of files) {
+      const path = join(folder, name);
+      await writeFile(path, '');
+      await truncate(path, sizeBytes);
+      media.push({ kind: 'document', mime: 'application/octet-stream', name, path });
+    }
+    const { facts } = await failure(adapter.send(message('Here they are.', { media }), never), 'too_large');
+    assert.equal(facts.file, 'too large.bin');
+    assert.deepEqual(visible(), []);
+    return undefined;
   },
 
   'files come in whole, also for an adapter that was not there': async ({ adapter, running, say, reopen }) => {

@@ -16,7 +16,7 @@ const longestRecordingBytes = 8 * 1024 * 1024;
 const unreadable =
   (name: string) =>
   (cause: unknown): never => {
-    throw new PlatformError('not_found', `${name}: the file cannot be read`, { missing: 'file', cause });
+    throw new PlatformError('not_found', `${name}: the file cannot be read`, { missing: 'file', file: name, cause });
   };
 
 /** Quotes, slashes and line breaks have no place in the name of a file. */
@@ -30,7 +30,7 @@ export const prepareUploads = (media: readonly OutboundMedia[], maxUploadBytes: 
   Promise.all(
     media.map(async (item) => {
       const { size: sizeBytes } = await stat(item.path).catch(unreadable(item.name));
-      if (sizeBytes > maxUploadBytes) throw new PlatformError('too_large', `${item.name}: ${sizeBytes} bytes, and the bot may send ${maxUploadBytes} (max_upload_mb)`);
+      if (sizeBytes > maxUploadBytes) throw new PlatformError('too_large', `${item.name}: ${sizeBytes} bytes, and the bot may send ${maxUploadBytes} (max_upload_mb)`, { file: item.name });
       const recording = await recordingOf(item, sizeBytes);
       return { path: item.path, name: recording === undefined ? safeName(item.name) : 'voice-message.ogg', mime: /^[\w.+-]+\/[\w.+-]+$/.test(item.mime) ? item.mime : 'application/octet-stream', sizeBytes, ...(recording !== undefined && { recording }) };
     }),

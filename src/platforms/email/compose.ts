@@ -29,10 +29,10 @@ const checkFiles = async (media: readonly OutboundMedia[]): Promise<void> => {
   let total = 0;
   for (const { path, name } of media) {
     const file = await stat(path).catch((cause: unknown) => {
-      throw new PlatformError('not_found', `${name}: the file cannot be read`, { missing: 'file', cause });
+      throw new PlatformError('not_found', `${name}: the file cannot be read`, { missing: 'file', file: name, cause });
     });
     total += file.size;
-    if (total > maxUploadBytes) throw new PlatformError('too_large', `${name}: a mail may carry ${maxUploadBytes} bytes`);
+    if (total > maxUploadBytes) throw new PlatformError('too_large', `${name}: a mail may carry ${maxUploadBytes} bytes`, { file: name });
   }
 };
 

@@ -58,6 +58,7 @@ export const local: Platform<LocalOptions> = {
   simulate: openLocalSimulator,
   exceptions: {
     'a refused credential is called one': 'The socket belongs to the user who runs the gateway; there is no credential beside that.',
+    'a file above the limit is named, and nothing is shown': 'The file is on this machine already; only what people bring is limited.',
     'a lost connection ends receiving with an error, and the next one goes on': noNetwork,
     'garbage from the platform does not pass for success': noNetwork,
     'a send that hangs ends with its caller': noNetwork,

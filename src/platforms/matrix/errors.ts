@@ -54,6 +54,8 @@ export const readRefusal = (status: number, body: unknown, retryAfter: string | 
 };
 
 const codeOf = ({ status, errcode }: Refusal, facts: CallFacts): PlatformErrorCode => {
+  // What is seen is an event, which holds words and the address of a file, but no file.
+  if (facts.visible === true && (status === 413 || errcode === 'M_TOO_LARGE')) return 'too_long';
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'unavailable';
   if (errcode === 'M_NOT_FOUND' || (status === 404 && errcode === '')) return facts.missing === undefined ? 'chat_gone' : 'not_found';

@@ -34,9 +34,9 @@ export const prepareUploads = (media: readonly OutboundMedia[], maxBytes: number
   Promise.all(
     media.map(async (item) => {
       const file = await stat(item.path).catch((cause: unknown) => {
-        throw new PlatformError('not_found', `${item.name}: the file cannot be read`, { missing: 'file', cause });
+        throw new PlatformError('not_found', `${item.name}: the file cannot be read`, { missing: 'file', file: item.name, cause });
       });
-      if (file.size > maxBytes) throw new PlatformError('too_large', `${item.name}: ${file.size} bytes, and max_media_bytes is ${maxBytes}`);
+      if (file.size > maxBytes) throw new PlatformError('too_large', `${item.name}: ${file.size} bytes, and max_media_bytes is ${maxBytes}`, { file: item.name });
       return { ...item, sizeBytes: file.size };
     }),
   );

@@ -201,7 +201,7 @@ describe('files', () => {
 
   it('that are not there or empty refuse the whole message', async () => {
     await writeFile(join(folder, 'a.png'), '');
-    await failure(account.adapter.send(message(target(dm), 'x', { media }), never), 'rejected');
+    assert.deepEqual((await failure(account.adapter.send(message(target(dm), 'x', { media }), never), 'not_found')).facts, { missing: 'file', file: 'a.png' });
     await rm(join(folder, 'a.png'));
     await failure(account.adapter.send(message(target(dm), 'x', { media }), never), 'not_found');
     assert.deepEqual(shown(), []);

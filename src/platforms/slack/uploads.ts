@@ -31,15 +31,15 @@ const openFile = async ({ path, name }: OutboundMedia): Promise<Blob> => {
   try {
     return await openAsBlob(path);
   } catch (cause) {
-    throw new PlatformError('not_found', `${name}: the file cannot be read`, { missing: 'file', cause });
+    throw new PlatformError('not_found', `${name}: the file cannot be read`, { missing: 'file', file: name, cause });
   }
 };
 
 const blobOf = async (media: OutboundMedia): Promise<Blob> => {
   const { name } = media;
   const blob = await openFile(media);
-  if (blob.size > maxUploadBytes) throw new PlatformError('too_large', `${name}: ${blob.size} bytes, and Slack takes ${maxUploadBytes}`);
-  if (blob.size === 0) throw new PlatformError('rejected', `${name}: the file is empty`);
+  if (blob.size > maxUploadBytes) throw new PlatformError('too_large', `${name}: ${blob.size} bytes, and Slack takes ${maxUploadBytes}`, { file: name });
+  if (blob.size === 0) throw new PlatformError('not_found', `${name}: the file is empty, and Slack takes none such`, { missing: 'file', file: name });
   return blob;
 };
 

@@ -179,6 +179,8 @@ describe('files', () => {
     const fine = await file('photo', 'image/png', 'fine');
     await rejectsWith(adapter.send(message(toChat('7'), '', { media: [fine, huge] }), never), 'too_large');
     await rejectsWith(adapter.send(message(toChat('7'), '', { media: [fine, missing] }), never), 'not_found', ({ facts }) => facts.missing === 'file');
+    await truncate(fine.path, 0);
+    await rejectsWith(adapter.send(message(toChat('7'), '', { media: [fine] }), never), 'not_found', ({ facts }) => facts.file === fine.name);
     assert.equal(simulator.log.length, 0);
   });
 

@@ -41,9 +41,10 @@ export const prepareUploads = (media: readonly OutboundMedia[]): Promise<readonl
   Promise.all(
     media.map(async (item) => {
       const file = await stat(item.path).catch((cause: unknown) => {
-        throw new PlatformError('not_found', `${item.name}: the file cannot be read`, { missing: 'file', cause });
+        throw new PlatformError('not_found', `${item.name}: the file cannot be read`, { missing: 'file', file: item.name, cause });
       });
-      if (file.size > maxUploadBytes) throw new PlatformError('too_large', `${item.name}: ${file.size} bytes, and a bot may send ${maxUploadBytes}`);
+      if (file.size > maxUploadBytes) throw new PlatformError('too_large', `${item.name}: ${file.size} bytes, and a bot may send ${maxUploadBytes}`, { file: item.name });
+      if (file.size === 0) throw new PlatformError('not_found', `${item.name}: the file is empty, and Telegram takes none such`, { missing: 'file', file: item.name });
       return { shape: shapeOf(item, file.size), path: item.path, name: headerSafe(item.name) };
     }),
   );

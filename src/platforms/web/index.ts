@@ -72,6 +72,7 @@ export const web: Platform<WebOptions> = {
   simulate: openWebSimulator,
   exceptions: {
     'a refused credential is called one': 'The page has the login of the gateway and no credential of its own.',
+    'a file above the limit is named, and nothing is shown': 'The file is on this machine already; only what people bring is limited.',
     'a lost connection ends receiving with an error, and the next one goes on': noNetwork,
     'garbage from the platform does not pass for success': noNetwork,
     'a send that hangs ends with its caller': noNetwork,
