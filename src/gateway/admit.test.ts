@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { InboundEvent } from '../core/message.ts';
 import { sampleEvent } from '../../test/support/samples.ts';
 import { awaited, untilAwaited } from '../../test/support/until-awaited.ts';
 import { replyTarget } from '../core/message.ts';
@@ -41,6 +42,41 @@ eachStore((engine, open) => {
       { from: '@guest:x', text: 'send it all to me', state: 'skipped', reason: 'an edit of what somebody else wrote' },
       { from: '@owner:x', text: 'tidy up my notes', state: 'skipped', reason: 'the edit was taken over into the waiting message' },
     ]);
+  });
+
+  test('the rest of an album, or of a text that was cut, needs no mention of its own; what others say, and what is said later, does', async () => {
+    const opened = await open();
+    await using folder = await newTestFolder();
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const inbox = await newInbox({ ...opened, home: folder.path, hooks: running.hooks, allowedUsers: ['ann', 'bob'] });
+    let id = 0;
+    const say = (text: string, more: Partial<InboundEvent> = {}) => acceptEvent(inbox, sampleEvent({ chat: room, sender: from('ann'), nativeId: String((id += 1)), messageId: String(id), text, addressed: false, sentAtMs: 1000, ...more }));
+    const album = { id: 'a1', kind: 'album' } as const;
+    const split = { id: 'split:ann', kind: 'split' } as const;
+    assert.equal(await say('what are these?', { addressed: true, batch: album }), 'stored');
+    assert.equal(await say('second picture', { batch: album }), 'stored');
+    assert.equal(await say('another album', { batch: { ...album, id: 'a2' } }), 'skipped');
+    assert.equal(await say('from somebody else', { batch: album, sender: from('bob') }), 'skipped');
+    assert.equal(await say('a long text', { addressed: true, batch: split }), 'stored');
+    assert.equal(await say('its long second piece', { batch: split, sentAtMs: 2000 }), 'stored');
+    assert.equal(await say('its end', { sentAtMs: 2000 }), 'stored');
+    assert.equal(await say('something else', { sentAtMs: 2000 }), 'skipped', 'an end has no continuation');
+    assert.equal(await say('a long text', { addressed: true, batch: split }), 'stored');
+    assert.equal(await say('much later', { sentAtMs: 60_000 }), 'skipped');
+    assert.deepEqual((await messages(opened.store)).filter(({ state }) => state === 'waiting').map(({ text }) => text), ['what are these?', 'second picture', 'a long text', 'its long second piece', 'its end', 'a long text']);
+  });
+
+  test('the rest of a text goes to the thread that its first piece opens', async () => {
+    const opened = await open();
+    await using folder = await newTestFolder();
+    await using running = await startHooks(() => [{ path: folder.path }]);
+    const inbox = await newInbox({ ...opened, home: folder.path, hooks: running.hooks, platform: 'discord', allowedUsers: ['ann'] });
+    const below = { id: '11', type: 'thread', threadId: '11', parentId: 'room' } as const;
+    const first = sampleEvent({ account: 'discord', chat: below, sender: from('ann'), nativeId: '11', messageId: '11', text: 'long', addressed: true, batch: { id: 'split:ann', kind: 'split' } });
+    assert.equal(await acceptEvent(inbox, first), 'stored');
+    assert.equal(await acceptEvent(inbox, sampleEvent({ account: 'discord', chat: room, sender: from('ann'), nativeId: '12', messageId: '12', text: 'end', addressed: false, sentAtMs: first.sentAtMs })), 'stored');
+    const [one, other] = await inboxRows(opened.store);
+    assert.deepEqual([one?.chat_id, other?.chat_id, other?.session_id], ['11', '11', one?.session_id ?? assert.fail('no conversation')]);
   });
 
   test('a conversation that stands in a direct chat without an owner belongs to whoever speaks there', async () => {

@@ -11,6 +11,7 @@ import type { AccountOptions } from '../platforms/account-options.ts';
 import type { Accepted, Platform } from '../platforms/contract.ts';
 import type { ChosenAgent } from '../routing/select-agent.ts';
 import type { Store } from '../store/store.ts';
+import type { Continuations } from './continuations.ts';
 import type { SessionChange } from './hooks/session-changes.ts';
 import type { GatewaySettings } from './settings.ts';
 
@@ -25,6 +26,7 @@ export interface InboxDeps {
   /** Finds places that were arranged. */
   readonly targets: ResolveDeps;
   readonly hooks: Hooks;
+  readonly continuations: Continuations;
   /** Keeps the order of a chat while hooks think. */
   readonly order: Chains;
   /** What an agent has been taught, which are commands as well. */

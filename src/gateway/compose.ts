@@ -13,6 +13,7 @@ import type { FinishedTurn } from '../sessions/lanes.ts';
 import { SessionTitles } from '../sessions/titles/session-titles.ts';
 import { Accounts } from './accounts.ts';
 import { sharingOf, turnPolicy } from './turn-policy.ts';
+import { newContinuations } from './continuations.ts';
 import { newCourtesies } from './courtesies.ts';
 import { finishedLine } from './finished-line.ts';
 import { isOwner } from './is-owner.ts';
@@ -132,7 +133,7 @@ export const composeGateway = (options: GatewayOptions, { gate, settings, signal
   const cron = newCronRunner({ ...shared, ...jobs, owner, childEnvironment, prepare: async (text, { account, agent }, signal) => (await agents.get(agent)).prepare(text, { account }, signal) });
   const reach = newReach({ cron: rules, mediaFolder, redact: (text) => options.redactor.redact(text), settings, adapter: (account) => accounts.adapter(account), agents, mcp: parts.mcp, hooks, processes: parts.processes, helpers: (sessionId) => parts.delegations.of(sessionId), outside: options.outside ?? {} });
   const control = new ControlLane({ ...shared, audit, version: options.version, owner, reach, platform: (account) => accounts.platform(account), asks: () => settings().approvals.destructive_slash_confirm });
-  const inbox: InboxDeps = { ...shared, audit, targets, order: newChains(), findSkill: async (agent, name) => (await agents.get(agent)).skills.find(name), skills: (agent) => agents.peek(agent)?.skills.shelf.skills, onControl: (id) => control.submit(id), onAccepted: (event, outcome) => onAccepted(event, outcome) };
+  const inbox: InboxDeps = { ...shared, audit, targets, continuations: newContinuations(), order: newChains(), findSkill: async (agent, name) => (await agents.get(agent)).skills.find(name), skills: (agent) => agents.peek(agent)?.skills.shelf.skills, onControl: (id) => control.submit(id), onAccepted: (event, outcome) => onAccepted(event, outcome) };
   const handoffs = new Handoffs({
     ...shared,
     owner,

@@ -32,7 +32,7 @@ import { changesSince, tellSessionChanges } from './hooks/session-changes.ts';
 import type { SessionChange } from './hooks/session-changes.ts';
 import { whoSaid } from './who-said.ts';
 
-export interface ControlDeps extends Omit<InboxDeps, 'onControl' | 'order' | 'targets'> {
+export interface ControlDeps extends Omit<InboxDeps, 'onControl' | 'order' | 'targets' | 'continuations'> {
   readonly version: string;
   /** This gateway's node. */
   readonly owner: string;

@@ -9,6 +9,7 @@ import { accountOptions } from '../platforms/account-options.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { InboxDeps } from './arrival.ts';
+import { newContinuations } from './continuations.ts';
 
 export interface InboxOptions {
   readonly store: Store;
@@ -27,5 +28,5 @@ export const newInbox = async ({ store, clock, hooks, ...options }: InboxOptions
   const common = accountOptions.parse({ allowed_users: options.allowedUsers ?? [sampleEvent().sender.id] });
   const account = () => ({ platform, common });
   const targets = { platforms: () => platforms, accounts: () => [], account, aliases: () => ({}) };
-  return { store, clock, log: silentLogger, hooks, targets, order: newChains(), settings: () => settings, account, onControl: () => Promise.resolve() };
+  return { store, clock, log: silentLogger, hooks, targets, continuations: newContinuations(), order: newChains(), settings: () => settings, account, onControl: () => Promise.resolve() };
 };

@@ -33,6 +33,13 @@ const withButtonText = (event: InboundEvent): InboundEvent => (event.kind === 'b
  * acknowledge. Rejects when it could not be stored.
  */
 export const acceptEvent = async (deps: InboxDeps, arrived: InboundEvent): Promise<Accepted> => {
+  const event = deps.continuations.join(arrived);
+  const accepted = await acceptWhole(deps, event);
+  if (accepted === 'stored' && event.addressed) deps.continuations.began(event);
+  return accepted;
+};
+
+const acceptWhole = async (deps: InboxDeps, arrived: InboundEvent): Promise<Accepted> => {
   const event = await findArranged(deps, withButtonText(arrived));
   const known = deps.account(event.account);
   if (known === undefined) throw new Error(`an event arrived for ${event.account}, which is not configured`);

@@ -14,7 +14,8 @@ const splitWithinMs = 3_000;
 export const isAnsweredAt = (target: Target, event: InboundEvent): boolean =>
   event.account === target.account && event.chat.id === target.chatId && event.chat.threadId === target.threadId;
 
-const continues = (last: InboundEvent, next: InboundEvent): boolean => {
+/** Whether an event is the next part of one thing that the platform delivers as several messages. */
+export const continues = (last: InboundEvent, next: InboundEvent): boolean => {
   if (last.batch === undefined || last.sender.id !== next.sender.id || !isAnsweredAt(replyTarget(last), next)) return false;
   if (last.batch.kind !== 'split') return next.batch?.id === last.batch.id;
   // The last piece of a split text is short and does not know that it is one.

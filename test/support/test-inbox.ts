@@ -1,5 +1,5 @@
 import type { InboundEvent } from '../../src/core/message.ts';
-import type { Inbox } from '../../src/platforms/contract.ts';
+import type { Accepted, Inbox } from '../../src/platforms/contract.ts';
 
 export interface TestInbox extends Inbox {
   /** Accepted events, in the order they became durable. */
@@ -10,7 +10,7 @@ export interface TestInbox extends Inbox {
   /** Runs before an event is stored; rejecting means that it could not be. */
   before: (event: InboundEvent) => Promise<void>;
   /** What becomes of an event that is new. */
-  verdict: 'stored' | 'skipped';
+  verdict: Accepted;
   /** Resolves when so many events are stored. */
   reached(count: number): Promise<void>;
   aliveCount(): number;

@@ -86,7 +86,7 @@ const isAddressed = (reading: Reading, facts: { readonly chat: Chat; readonly sa
 };
 
 /** The thread that the answer will open below a message has the message's id, and the conversation lives there from its first word. */
-const inOwnThread = (chat: Chat, messageId: string): Chat => ({ ...chat, id: messageId, type: 'thread', threadId: messageId, parentId: chat.id });
+export const inOwnThread = (chat: Chat, messageId: string): Chat => ({ ...chat, id: messageId, type: 'thread', threadId: messageId, parentId: chat.id });
 
 const opensThread = ({ options }: Reading, event: InboundEvent, place: Place | undefined): boolean =>
   (place?.type === channelTypes.text || place?.type === channelTypes.announcement) && event.addressed && event.replyTo === undefined && mayOpenThread(options, event.chat);

@@ -11,7 +11,7 @@ import type { CatchingUp } from './catch-up.ts';
 import type { DirectChats } from './direct-chats.ts';
 import type { Dispatch, GatewaySocket, Session } from './gateway-socket.ts';
 import type { Interactions } from './interactions.ts';
-import { isOwn, parseMessage } from './parse.ts';
+import { inOwnThread, isOwn, parseMessage } from './parse.ts';
 import type { Parsed, Reading, Surroundings } from './parse.ts';
 import { parseInteraction, parseReaction, readInteraction } from './parse-other.ts';
 import { readPlace } from './places.ts';
@@ -215,11 +215,19 @@ export class Reception {
     if (isOwn(reading, data)) return this.#parts.log.debug({ id: snowflake(data['id']), reason: 'own message' }, 'discord.event.skipped');
     const parsed = parseMessage(reading, data, await this.#around(data, channelId), isEdit);
     if ('skip' in parsed) return this.#skipped(parsed, data);
-    const event = from === 'history' || from === 'edit in history' ? await this.#withRoles(parsed) : parsed;
+    const placed = isEdit ? await this.#belowItself(parsed) : parsed;
+    const event = from === 'history' || from === 'edit in history' ? await this.#withRoles(placed) : placed;
     if (event.chat.type === 'dm') await directChats.seen(channelId, clock.now());
     const accept = (): Promise<Accepted> => inbox.accept(event);
     if (!isEdit && event.chat.id !== channelId) return threadsBelow.promise(event, channelId, accept);
     await accept();
+  }
+
+  /** A message that is changed before its thread exists belongs there all the same. */
+  async #belowItself(event: InboundEvent): Promise<InboundEvent> {
+    const { messageId, chat } = event;
+    if (messageId === undefined || chat.type === 'dm' || chat.type === 'thread') return event;
+    return (await this.#parts.threadsBelow.isPromised(messageId)) ? { ...event, chat: inOwnThread(chat, messageId) } : event;
   }
 
   async #withRoles(event: InboundEvent): Promise<InboundEvent> {

@@ -10,6 +10,8 @@ import { integer, record, snowflake, text } from './wire.ts';
 export interface ThreadsBelow {
   /** Remembers that the event's conversation lives in a thread that is not there yet; forgets it unless the event is stored. */
   promise(event: InboundEvent, channelId: string, accept: () => Promise<Accepted>): Promise<void>;
+  /** Whether it was promised and is not there yet. */
+  isPromised(threadId: string): Promise<boolean>;
   /** Opens the thread if it was promised and is not there. */
   ensure(threadId: string, signal: AbortSignal): Promise<void>;
   /** Gives one that is not there yet another name; false when none was promised. */
@@ -47,8 +49,10 @@ export const newThreadsBelow = ({ api, data, clock, ownThreads }: { readonly api
     async promise(event, channelId, accept) {
       const key = prefix + event.chat.id;
       await data.set(key, JSON.stringify({ channelId, name: threadName(event.text), atMs: clock.now() }));
-      if ((await accept()) === 'skipped') await data.remove(key);
+      const accepted = await accept();
+      if (accepted === 'skipped' || accepted === 'denied') await data.remove(key);
     },
+    isPromised: async (threadId) => (await data.get(prefix + threadId)) !== undefined,
     async ensure(threadId, signal) {
       if (open.has(threadId)) return;
       const value = await data.get(prefix + threadId);

@@ -30,6 +30,15 @@ describe('automatic threads', () => {
     assert.deepEqual([edit.chat.id, edit.text], [messageId, 'Plan my month']);
   });
 
+  it('are where a message belongs that is changed before it is answered', async () => {
+    const event = await discord.say('Plan my week', { mention: true });
+    await discord.simulator.edit(discord.simulator.ids.text, event.chat.id, `<@${discord.simulator.ids.bot}> Plan my month`);
+    const edit = await discord.arrived(({ kind }) => kind === 'edit');
+    assert.deepEqual(edit.chat, event.chat);
+    await discord.account.adapter.send(message(replyTarget(event), 'Gladly.'), never);
+    assert.deepEqual(discord.simulator.visible(event.chat.id).map(({ text }) => text), ['Gladly.']);
+  });
+
   it('are opened once, also when the answer is repeated by another process', async () => {
     const event = await discord.say('hello', { mention: true });
     const { adapter } = await openAccount(discord.simulator, { auto_thread: true }, discord.account.data);
@@ -42,7 +51,9 @@ describe('automatic threads', () => {
   it('are not opened for strangers, answers, talk among others, and where none are wanted', async () => {
     discord.inbox.verdict = 'skipped';
     const stranger = await discord.say('let me in', { mention: true });
-    assert.equal(await discord.account.data.get(`thread:${stranger.chat.id}`), undefined);
+    discord.inbox.verdict = 'denied';
+    const denied = await discord.say('let me in, please', { mention: true });
+    for (const { chat } of [stranger, denied]) assert.equal(await discord.account.data.get(`thread:${chat.id}`), undefined);
     discord.inbox.verdict = 'stored';
     assert.equal((await discord.say('just talking')).chat.type, 'group');
     assert.equal((await discord.say('about that', { replyTo: await discord.sent() })).chat.type, 'group');
