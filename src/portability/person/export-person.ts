@@ -54,6 +54,9 @@ export const exportPerson = async (store: Store, person: Person, what: { readonl
   for (const path of [...files.media, ...files.outgoing, ...files.memories]) {
     const to = join(folder, 'files', relative(home, path).replaceAll('..', 'outside'));
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    await copyFile(path, to);
+    await copyFile(path, to).catch((error: NodeJS.ErrnoException) => {
+      // A gateway beside us has tidied it away since it was found.
+      if (error.code !== 'ENOENT') throw error;
+    });
   }
 };
