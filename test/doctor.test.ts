@@ -40,7 +40,7 @@ const doctor = async (world: World, ...args: readonly string[]): Promise<Diagnos
   let out = '';
   let left = '0';
   const terminal = { env: world.env, version: 'test', write: (text: string) => void (out += text), writeError: () => undefined };
-  await program(terminal).parseAsync(['node', 'hermes', 'doctor', '--json', ...args]).catch((error: Error) => (left = error.message));
+  await program(terminal).parseAsync(['node', 'hermes', 'doctor', '--json', '--timeout', '300', ...args]).catch((error: Error) => (left = error.message));
   return { ...(JSON.parse(out) as Omit<Diagnosis, 'left' | 'out'>), left, out };
 };
 

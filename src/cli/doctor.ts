@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { readSeconds } from './arguments/read-seconds.ts';
 import type { Examined } from './doctor/examine-all.ts';
 import { counted } from './doctor/finding.ts';
 import type { Finding, FindingLevel } from './doctor/finding.ts';
@@ -11,6 +12,7 @@ interface Flags {
   readonly offline?: true;
   readonly fix?: true;
   readonly security?: true;
+  readonly timeout: number;
 }
 
 /** Carries out what a finding can mend by itself. */
@@ -56,13 +58,14 @@ export const doctorCommand = (terminal: Terminal): Command =>
     .description('Check the whole installation and name the fix for what is wrong')
     .option('--offline', 'ask no model and no platform')
     .option('--security', 'only what others could do with this gateway')
+    .option('--timeout <seconds>', 'how long a model or a platform may take to answer', readSeconds, 8)
     .option('--fix', 'mend what can be mended without risk: the modes of files that others can read')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  hermes doctor\n  hermes doctor --offline --json\n  hermes doctor --security\n  hermes doctor --fix\n\nThe exit code is 0 when nothing is broken and 1 otherwise. Without --fix nothing is changed.')
+    .addHelpText('after', '\nExamples:\n  hermes doctor\n  hermes doctor --offline --json\n  hermes doctor --timeout 60\n  hermes doctor --security\n  hermes doctor --fix\n\nThe exit code is 0 when nothing is broken and 1 otherwise. Without --fix nothing is changed.')
     .action(async (flags: Flags) => {
       const { examine } = await import('./doctor/examination.ts');
       const { examineAll } = await import('./doctor/examine-all.ts');
-      await using examined = await examine(terminal, { offline: flags.offline === true });
+      await using examined = await examine(terminal, { offline: flags.offline === true, answerMs: flags.timeout * 1000 });
       const found = await examineAll(examined, new AbortController().signal, { security: flags.security === true });
       const mended = flags.fix === true ? await Promise.all(found.map(async ({ area, findings }) => ({ area, findings: await Promise.all(findings.map((finding) => mend(examined.home, finding))) }))) : found;
       const clean = mended.map(({ area, findings }) => ({ area, findings: findings.map((finding) => ({ ...finding, text: examined.redact(finding.text) })) }));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { resolveHome } from '../config/home.ts';
 import type { OutboundMedia, Target } from '../core/message.ts';
 import { targetText } from '../delivery/directory.ts';
@@ -15,6 +15,7 @@ import { awaitMessage, enqueueMessage } from '../delivery/send-message.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isServed } from '../store/messages/delivery-states.ts';
 import type { Store } from '../store/store.ts';
+import { readSeconds } from './arguments/read-seconds.ts';
 import { readPipedInput } from './arguments/piped-input.ts';
 import { configTargets } from './configuration/config-targets.ts';
 import { requireConfig } from './configuration/settings.ts';
@@ -43,12 +44,6 @@ interface Report {
 
 /** 0: it is there, or kept where nobody waits for it. 1: it was given up. 2: nothing was sent for what was asked. 3: it is still on its way. */
 const exitCodes = { refused: 2, failed: 1, late: 3 } as const;
-
-const seconds = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value < 1 || value > 86_400) throw new InvalidArgumentError('a number of seconds from 1 to 86400');
-  return value;
-};
 
 const refuse = (terminal: Terminal, reason: string): never => {
   terminal.writeError(`Nothing was sent: ${reason}\n`);
@@ -158,7 +153,7 @@ export const sendCommand = (terminal: Terminal): Command =>
     .option('--voice', 'sound files as voice messages')
     .option('--as-document', 'pictures as files')
     .option('--no-wait', 'leave as soon as it is stored')
-    .option('--timeout <seconds>', 'how long to wait for the delivery', seconds, 60)
+    .option('--timeout <seconds>', 'how long to wait for the delivery', readSeconds, 60)
     .option('--json', 'print JSON')
     .argument('[words...]', 'what to say')
     .addHelpText('after', '\nIt is stored first and goes out through the running gateway, or through the next one.\nExit code: 0 delivered (or stored, when nobody waits), 1 given up, 2 nothing was sent, 3 still on its way.\n\nExamples:\n  hermes send --to telegram "the backup is done"\n  make test 2>&1 | tail -20 | hermes send --to telegram:#ops\n  hermes send --to all --file report.pdf --text "The report"')

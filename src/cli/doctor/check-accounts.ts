@@ -13,7 +13,6 @@ import type { Examination } from './examination.ts';
 import { broken, ok, skipped, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 
-const timeoutMs = 8_000;
 /** Evidence that is younger than this needs no further call. */
 const freshMs = 180_000;
 
@@ -36,7 +35,7 @@ const evidence = (examined: Examination, status: AccountStatus | undefined): Fin
 const checkOne = async (examined: Examination, account: AccountConfig & { readonly at: Platform }, signal: AbortSignal): Promise<Finding> => {
   const database = askable(examined);
   const kept = database === undefined ? undefined : keptValues(database, account.account);
-  const checked = await checkAccount({ platform: account.at, account, timeoutMs, redact: examined.redact, ...(kept !== undefined && { kept }) }, signal);
+  const checked = await checkAccount({ platform: account.at, account, timeoutMs: examined.answerMs, redact: examined.redact, ...(kept !== undefined && { kept }) }, signal);
   if (checked.ok) return ok(`${account.account}: the credential of ${checked.identity.handle ?? checked.identity.name} works`);
   const text = `${account.account}: ${checked.detail}`;
   return checked.code === 'rate_limited' ? warning(text, checked.fix) : broken(text, checked.fix);

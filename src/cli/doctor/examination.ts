@@ -27,6 +27,8 @@ export interface Examination extends AsyncDisposable {
   readonly home: string;
   readonly homeExists: boolean;
   readonly offline: boolean;
+  /** How long a model or a platform may take to answer. */
+  readonly answerMs: number;
   readonly clock: Clock;
   readonly loaded: LoadedConfig<typeof sections>;
   /** Undefined when it cannot be used. */
@@ -63,7 +65,7 @@ const silenceIn = async (home: string, config: Config | undefined, database: Exa
   return asked === undefined || holder.type !== 'gateway' || holder.doing !== undefined ? undefined : silenceOf(holder.pid, { http: config?.sections.http, read: (work) => asked.read(work) });
 };
 
-export const examine = async (terminal: Terminal, options: { readonly offline: boolean }): Promise<Examination> => {
+export const examine = async (terminal: Terminal, options: { readonly offline: boolean; readonly answerMs: number }): Promise<Examination> => {
   const home = resolveHome(terminal.env);
   const redactor = terminal.redactor ?? newRedactor();
   const loaded = await readConfig(terminal, redactor);
@@ -77,6 +79,7 @@ export const examine = async (terminal: Terminal, options: { readonly offline: b
     home,
     homeExists: existsSync(home),
     offline: options.offline,
+    answerMs: options.answerMs,
     clock: systemClock,
     loaded,
     config,

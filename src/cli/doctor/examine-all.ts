@@ -49,15 +49,15 @@ const securityChecks: typeof checks = [
   { area: 'Security', check: checkSecurity },
 ];
 
-/** No single check may hold the others up for longer. */
-const longestMs = 10_000;
+/** No single check may hold the others up for longer than an answer may take, and this. */
+const besideMs = 2000;
 
 /** Every check side by side. One that fails by itself is a finding, too. */
 export const examineAll = (examined: Examination, signal: AbortSignal, options: { readonly security?: boolean } = {}): Promise<readonly Examined[]> =>
   Promise.all(
     (options.security === true ? securityChecks : checks).map(async ({ area, check }) => {
       try {
-        return { area, findings: await withinTime(longestMs, signal, (inTime) => check(examined, inTime)) };
+        return { area, findings: await withinTime(examined.answerMs + besideMs, signal, (inTime) => check(examined, inTime)) };
       } catch (error) {
         signal.throwIfAborted();
         return { area, findings: [broken(`This could not be checked: ${error instanceof Error ? error.message : String(error)}`, 'hermes status and the log may say more')] };
