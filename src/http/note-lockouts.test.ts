@@ -18,3 +18,14 @@ test('guessing is written down once for an address, and for a few addresses in a
   for (let i = 0; i < 3; i += 1) limiter.failed('203.0.113.9');
   assert.equal(acts.length, 21);
 });
+
+test('after the clock was set back guessing is written down again at once', () => {
+  let nowMs = 100_000_000;
+  const acts: AuditedAct[] = [];
+  const note = noteLockouts({ clock: { ...manualClock(), now: () => nowMs }, audit: (act) => acts.push(act) })('logins');
+  for (let host = 0; host < 30; host += 1) note(`198.51.100.${host}`);
+  assert.equal(acts.length, 20);
+  nowMs -= 86_400_000;
+  note('203.0.113.9');
+  assert.equal(acts.length, 21);
+});

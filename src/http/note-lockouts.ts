@@ -12,7 +12,7 @@ export const noteLockouts = (deps: { readonly clock: Clock; audit(act: AuditedAc
   let count = 0;
   return (what) => (address) => {
     const nowMs = deps.clock.now();
-    if (nowMs - sinceMs >= windowMs) [sinceMs, count] = [nowMs, 0];
+    if (Math.abs(nowMs - sinceMs) >= windowMs) [sinceMs, count] = [nowMs, 0];
     count += 1;
     if (count > mostInWindow) return;
     const last = count === mostInWindow ? '; further ones of this hour are not listed' : '';
