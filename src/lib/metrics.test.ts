@@ -93,3 +93,11 @@ test('names that Prometheus does not take, and names used twice, are refused', (
   assert.throws(() => metrics.counter({ name: 'no-dashes', help: 'No.' }), TypeError);
   assert.throws(() => metrics.counter({ name: 'fine', help: 'No.', labels: ['__reserved'] }), TypeError);
 });
+
+test('the sum of a histogram never falls, also when the clock was set back during what was measured', async () => {
+  const metrics = newMetrics({ onError: (error) => assert.fail(String(error)) });
+  const seconds = metrics.histogram({ name: 'seconds', help: 'Time', buckets: [1] }).at();
+  seconds.observe(2);
+  seconds.observe(-86_400);
+  assert.match(await metrics.text(), /^seconds_sum 2\nseconds_count 2$/m);
+});

@@ -82,7 +82,9 @@ const newHistogram = (buckets: readonly number[]): Histogram & Written => {
   let count = 0;
   let sum = 0;
   return {
-    observe(value) {
+    observe(measured) {
+      // A clock that is set back must not take something off a sum: readers would take that for a new start.
+      const value = Math.max(0, measured);
       count += 1;
       sum += value;
       const index = buckets.findIndex((bound) => value <= bound);
