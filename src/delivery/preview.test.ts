@@ -180,6 +180,20 @@ test('a text that outgrows one message stays as it was until the end', async () 
   await preview.finish();
 });
 
+test('an edit whose time comes in the moment of the end is not made any more', async () => {
+  await using live = await openLiveAccount();
+  const due = Promise.withResolvers<void>();
+  const real = live.connections.adapter('telegram') ?? assert.fail('no adapter');
+  let edited = 0;
+  const adapter: Adapter = { ...real, edits: { edit: async () => void (edited += 1), remove: () => assert.fail('nothing is to be removed') } };
+  const { preview } = newPreview(live, { existing: '5', delayMs: 0, connections: { ...live.connections, adapter: () => adapter }, clock: { now: () => live.clock.now(), sleep: () => due.promise } });
+  preview.push('Once upon a time');
+  due.resolve();
+  assert.equal(await preview.finish(), '5');
+  await live.clock.advance(0);
+  assert.equal(edited, 0);
+});
+
 test('the end does not wait for an edit that hangs', async () => {
   await using live = await openLiveAccount();
   const { preview, shown } = newPreview(live);
