@@ -112,7 +112,7 @@ export const failHandoff = async (tx: Writing, sessionId: string, reason: string
 const settle = async (tx: Writing, sessionId: string, change: { from: readonly HandoffRow['state'][]; to: 'completed' | 'failed'; error: string | null }): Promise<boolean> => {
   const result = await tx.q
     .updateTable('handoffs')
-    .set({ state: change.to, error: change.error, owner: null, lease_until: 0, settled_at: tx.now })
+    .set({ state: change.to, error: change.error, moved: null, owner: null, lease_until: 0, settled_at: tx.now })
     .where('session_id', '=', sessionId)
     .where('state', 'in', [...change.from])
     .executeTakeFirst();
