@@ -37,9 +37,20 @@ const uploadKeys = async ({ api }: Calling, keys: Json, { userId, password }: Id
   }
 };
 
-/** Gives the account an identity that people can verify, unless it has one. Without it everything else works. */
+/** Whether others can tell that this device is the account's: by keys that it has itself, or because somebody who has them said so. */
+const isVouchedFor = (calling: Calling, userId: string): Promise<boolean> =>
+  calling.machine.change(async ({ olm, library }) => {
+    if ((await olm.crossSigningStatus()).hasSelfSigning) return true;
+    return (await olm.getDevice(new library.UserId(userId), olm.deviceId))?.isCrossSignedByOwner() === true;
+  });
+
+/** Gives the account an identity that people can verify, unless it has one. Without it everything else works, except with clients that share keys with proven devices only. */
 export const signOurselves = async (calling: Calling, identity: Identity, signal: AbortSignal): Promise<void> => {
-  if (await isPublished(calling, identity.userId, signal)) return;
+  if (await isPublished(calling, identity.userId, signal)) {
+    const fix = 'log in to the account with a client that has its identity, and verify this device there';
+    if (!(await isVouchedFor(calling, identity.userId))) identity.log.warn({ reason: 'the account has an identity whose keys are not here, so some clients will not let this device read', fix }, 'matrix.device_not_proven');
+    return;
+  }
   const made = await prepare(calling);
   try {
     await makeCalls(calling, made.before === undefined ? [] : [made.before], signal);

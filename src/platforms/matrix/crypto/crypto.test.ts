@@ -208,3 +208,21 @@ describe('what cannot be read', () => {
     assert.ok(account.lines.some((line) => line.includes('not encrypted in an encrypted room')));
   });
 });
+
+it('an account whose keys were lost reads what is new on a new device, and says that nobody vouches for it', async () => {
+  using first = await open();
+  await (await run(first.adapter)).stop();
+  using again = await open();
+  await (await run(again.adapter)).stop();
+  assert.ok(!again.lines.some((line) => line.includes('matrix.device_not_proven')), 'with its keys it can prove itself');
+  using lost = openAccountData(':memory:');
+  using fresh = await open({}, lost);
+  const { inbox } = await run(fresh.adapter);
+  const line = await eventually(() => fresh.lines.find((each) => each.includes('matrix.device_not_proven')), 'it is said');
+  assert.match(line, /verify this device/);
+  await say('can you read this?');
+  await eventWith(inbox, 'can you read this?');
+  await fresh.adapter.send(message('yes'), never);
+  assert.deepEqual(shown(), ['yes']);
+  await running?.stop();
+});
