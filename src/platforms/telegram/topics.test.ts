@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openAccount, runAccount, toChat } from '../../../test/support/telegram-account.ts';
 import type { TestAccount } from '../../../test/support/test-account.ts';
 import { testInbox } from '../../../test/support/test-inbox.ts';
@@ -70,7 +71,11 @@ describe('topics that we have opened', () => {
 
 it('a group that became a supergroup is the same chat under another id, before anything that is said there', async () => {
   const order: (ChatMove | string)[] = [];
-  const inbox = { ...testInbox(), moved: async (move: ChatMove) => void order.push(move), accept: async ({ text }: { readonly text: string }) => (order.push(text), 'stored' as const) };
+  const moved = async (move: ChatMove): Promise<void> => {
+    await nextTurn();
+    order.push(move);
+  };
+  const inbox = { ...testInbox(), moved, accept: async ({ text }: { readonly text: string }) => (order.push(text), 'stored' as const) };
   simulator.deliver({ message: { message_id: 1, date: 1, chat: { id: -5, type: 'group', title: 'Team' }, from: { id: 7, is_bot: false, first_name: 'Ann' }, migrate_to_chat_id: -1005 } });
   await simulator.say({ chatId: '-1005', chatType: 'group', senderId: '7', text: 'hello' });
   const { stop } = await runAccount(account.adapter, inbox);
