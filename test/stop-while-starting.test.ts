@@ -39,9 +39,12 @@ const writtenNumber = (path: string): number => (existsSync(path) ? Number(readF
 
 const untilGone = (pid: number): Promise<void> => until(async () => (await processStart(pid)) === undefined, `process ${pid} to be gone`);
 
-/** A gateway that has its home and waits for a secret, until somebody makes the file. */
+/** Lets a gateway wait for a secret until somebody makes the file. */
+const letWait = (world: World, go: string): Promise<void> => world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: `echo $$ > '${go}.pid'; while [ ! -e '${go}' ]; do sleep 0.05; done; echo sk-simulated-model-key` } });
+
+/** A gateway that has its home and waits for a secret. */
 const startWaiting = async (world: World, go: string): Promise<ChildProcess> => {
-  await world.configure({ model: { provider: 'openai', default: 'sim-1', base_url: world.model.baseUrl, api_key_cmd: `echo $$ > '${go}.pid'; while [ ! -e '${go}' ]; do sleep 0.05; done; echo sk-simulated-model-key` } });
+  await letWait(world, go);
   const child = spawn(process.execPath, [launcher, 'gateway', 'run'], { env: { ...process.env, ...world.env, XDG_STATE_HOME: join(world.home, 'state') }, stdio: 'ignore' });
   await until(() => notedStart(world.home)?.pid === child.pid, 'it to have the home');
   await until(() => writtenNumber(`${go}.pid`) > 0, 'the command to run');
@@ -88,4 +91,17 @@ test('a gateway that is told to end while it waits for a secret does so at once,
   }
   assert.equal(child.exitCode, 0);
   assert.match(await readFile(join(world.home, 'logs', 'gateway.log'), 'utf8'), /"why":"stop","asked_by":"the command line, process \d+".*"gateway\.stopping"/);
+});
+
+test('who starts a gateway that somebody else ends before it runs is told, and has failed', noWindows, async () => {
+  await using world = await newWorld();
+  await letWait(world, join(world.home, 'never'));
+  const env = { ...process.env, ...world.env, XDG_STATE_HOME: join(world.home, 'state') };
+  let told = '';
+  const starting = startDetached({ env, version: 'test', write: () => undefined, writeError: (text) => (told += text) }, world.home);
+  const failed = assert.rejects(starting, (error: unknown) => error instanceof Exit && error.code === 1);
+  await until(() => notedStart(world.home) !== undefined, 'it to have the home');
+  assert.equal(await stopGateway(world.home, { drainMs: 5000, force: false }), 'stopped');
+  await failed;
+  assert.match(told, /gateway\.stopping why=stop[\s\S]*The gateway did not start\.\n$/);
 });

@@ -118,5 +118,6 @@ export const startDetached = async (terminal: Terminal, home: string, options: S
   if (winner?.type === 'gateway') return { pid: winner.pid, isNew: false };
   terminal.writeError(`${readable(text.slice(-shownChars).trim(), terminal)}\n`);
   terminal.writeError(started === undefined ? `The gateway has not started within ${patienceMs / 1000} s; it goes on trying as process ${child.pid ?? '?'}. See ${consoleFile(home)}.\n` : 'The gateway did not start.\n');
-  throw new Exit(started?.code ?? 1);
+  // One that was told to end meanwhile has left in order, and yet does not run.
+  throw new Exit(started?.code || 1);
 };
