@@ -57,7 +57,7 @@ describe('the terminal', { concurrency: true }, () => {
     test('says so when the gateway that runs speaks another version of the protocol', async () => {
       await using world = await newWorld();
       const lock = lockHome(world.home) ?? assert.fail('the home is taken');
-      const server = createServer((socket) => socket.end('{"type":"goodbye","code":"version","reason":"the gateway speaks version 9 of the protocol"}\n')).listen(join(world.home, 'gateway.sock'));
+      const server = createServer((socket) => socket.on('error', () => undefined).end('{"type":"goodbye","code":"version","reason":"the gateway speaks version 9 of the protocol"}\n')).listen(join(world.home, 'gateway.sock'));
       try {
         for (const args of [['-q', 'x'], ['--plain']]) {
           const { code, out, err } = await hermes(world, args, 'hello');
