@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { createClient } from 'matrix-js-sdk';
-import { logger } from 'matrix-js-sdk/lib/logger.js';
-import type { Logger } from 'matrix-js-sdk/lib/logger.js';
 import { aMoment, eventually, eventWith, failure, never, newInbox } from '../conformance-bench.ts';
 import type { BenchInbox, Running } from '../conformance-bench.ts';
 import { alice, direct, following, group, message, openAccount, runAccount, textsOf } from './matrix.test-support.ts';
 import type { MatrixAccount } from './matrix.test-support.ts';
+import { newSdk } from './sdk.test-support.ts';
 import { startMatrixSimulator } from './simulator.ts';
 import type { MatrixSimulator } from './simulator.ts';
 import { addEvent, membershipOf, setMembership } from './simulator/world.ts';
 import type { Room } from './simulator/world.ts';
-
-const quiet: Logger = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, getChild: () => quiet };
-Object.assign(logger, quiet);
 
 let simulator: MatrixSimulator;
 let account: MatrixAccount;
@@ -128,7 +123,7 @@ describe('a room that was upgraded is followed', () => {
 
   it('and the homeserver\'s own SDK upgrades rooms of the simulator', async () => {
     const inbox = await start();
-    const sdk = createClient({ baseUrl: simulator.baseUrl, accessToken: simulator.logIn(alice, 'SDK'), userId: alice, deviceId: 'SDK', logger: quiet });
+    const sdk = newSdk(simulator, 'SDK');
     const { replacement_room: to } = await sdk.upgradeRoom(direct.chatId, '12');
     await logged('matrix.room.not_followed');
     await sdk.invite(to, simulator.bot.id);

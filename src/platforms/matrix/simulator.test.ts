@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { ClientEvent, createClient, EventType, MatrixEventEvent, MsgType, RoomEvent } from 'matrix-js-sdk';
+import { ClientEvent, EventType, MatrixEventEvent, MsgType, RoomEvent } from 'matrix-js-sdk';
 import type { MatrixClient, MatrixEvent } from 'matrix-js-sdk';
-import { logger } from 'matrix-js-sdk/lib/logger.js';
-import type { Logger } from 'matrix-js-sdk/lib/logger.js';
 import { eventually, eventWith, never } from '../conformance-bench.ts';
 import { alice, following, message, openAccount, runAccount } from './matrix.test-support.ts';
+import { newSdk } from './sdk.test-support.ts';
 import { startMatrixSimulator } from './simulator.ts';
 import type { MatrixSimulator } from './simulator.ts';
-
-const quiet: Logger = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, getChild: () => quiet };
-Object.assign(logger, quiet);
 
 let simulator: MatrixSimulator;
 let client: MatrixClient;
@@ -25,7 +21,7 @@ afterEach(async () => {
 
 /** A client of the Matrix foundation's own SDK, which knows nothing of us. */
 const startClient = async (encrypts: boolean): Promise<MatrixClient> => {
-  const made = createClient({ baseUrl: simulator.baseUrl, accessToken: simulator.logIn(alice, 'SDK'), userId: alice, deviceId: 'SDK', logger: quiet });
+  const made = newSdk(simulator, 'SDK');
   if (encrypts) await made.initRustCrypto({ useIndexedDB: false });
   const ready = new Promise<void>((resolve) => made.on(ClientEvent.Sync, (state) => void (state === 'PREPARED' && resolve())));
   await made.startClient({ initialSyncLimit: 10, pollTimeout: 1000 });

@@ -2,24 +2,20 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { ClientEvent, createClient, MsgType } from 'matrix-js-sdk';
+import { ClientEvent, MsgType } from 'matrix-js-sdk';
 import type { MatrixClient } from 'matrix-js-sdk';
 import { CryptoEvent, VerificationPhase, VerificationRequestEvent } from 'matrix-js-sdk/lib/crypto-api/index.js';
 import type { ShowSasCallbacks, VerificationRequest } from 'matrix-js-sdk/lib/crypto-api/index.js';
-import { logger } from 'matrix-js-sdk/lib/logger.js';
-import type { Logger } from 'matrix-js-sdk/lib/logger.js';
 import { eventually, eventWith, never } from '../conformance-bench.ts';
 import type { Running } from '../conformance-bench.ts';
 import type { DeviceCheck, DeviceChecks } from '../contract.ts';
 import { newDeviceChecks } from './device-checks.ts';
 import { alice, following, message, openAccount, runAccount, textsOf } from './matrix.test-support.ts';
 import type { MatrixAccount } from './matrix.test-support.ts';
+import { newSdk } from './sdk.test-support.ts';
 import { startMatrixSimulator } from './simulator.ts';
 import type { MatrixSimulator } from './simulator.ts';
 import { addEvent } from './simulator/world.ts';
-
-const quiet: Logger = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, getChild: () => quiet };
-Object.assign(logger, quiet);
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -33,7 +29,7 @@ const clients: MatrixClient[] = [];
 
 /** The SDK on a device of Alice's. */
 const newClient = async (deviceId: string): Promise<MatrixClient> => {
-  const made = createClient({ baseUrl: simulator.baseUrl, accessToken: simulator.logIn(alice, deviceId), userId: alice, deviceId, logger: quiet });
+  const made = newSdk(simulator, deviceId);
   clients.push(made);
   await made.initRustCrypto({ useIndexedDB: false });
   const ready = new Promise<void>((resolve) => made.on(ClientEvent.Sync, (state) => void (state === 'PREPARED' && resolve())));
