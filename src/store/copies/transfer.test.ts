@@ -53,19 +53,22 @@ describe('between the engines', noPostgresReason === undefined ? {} : { skip: no
     const source = await open({ databaseUrl: from.url, path: '' });
     await fillWithPeople(source);
     const before = await rowsOf(source);
+    const findable = async (store: Store): Promise<number> => (await searchMessages(store, { text: 'other words', limit: 9 })).length;
+    const found = await findable(source);
+    assert.ok(found > 0);
     assert.equal(await copyFromPostgres(from.url, path), schemaVersion);
     checkCopy(path, schemaVersion);
     assert.deepEqual(await readdir(folder), ['gateway.db']);
 
     const file = await open({ path });
     assert.deepEqual(await rowsOf(file), before);
-    assert.equal((await searchMessages(file, { text: 'other words', limit: 9 })).length, 2);
+    assert.equal(await findable(file), found);
 
     const target = await open({ databaseUrl: to.url, path: '' });
     await loadIntoPostgres(path, to.url);
     await reindexMessages(target);
     assert.deepEqual(await rowsOf(target), before);
-    assert.equal((await searchMessages(target, { text: 'other words', limit: 9 })).length, 2);
+    assert.equal(await findable(target), found);
     const newest = Number((await target.read((db) => db.q.selectFrom('messages').select((eb) => eb.fn.max('id').as('id')).executeTakeFirst()))?.id);
     assert.equal(await target.write((tx) => appendMessage(tx, { sessionId: 'shared', turnId: null }, { role: 'user', content: 'next' })), newest + 1);
     await assert.rejects(loadIntoPostgres(path, to.url), /is not empty: it has rows in sessions/);
