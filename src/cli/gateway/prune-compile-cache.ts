@@ -6,8 +6,8 @@ import { pruneFolder } from '../../lib/prune-folder.ts';
 
 /** As the launcher calls it; any other place is not ours alone. */
 const ourName = 'hermes-gateway';
-const afterStartMs = 60_000;
-const limits = { maxAgeMs: 90 * 86_400_000, maxBytes: 200_000_000 };
+const afterStartMs = 600_000;
+const limits = { maxAgeMs: 90 * 86_400_000, maxBytes: 50_000_000 };
 
 /** Compiled code of earlier versions is never used again, and Node removes none of it. A while after the start, once. */
 export const pruneCompileCache = async (log: Logger, signal: AbortSignal): Promise<void> => {
